@@ -1,0 +1,2 @@
+// An MPI call outside its one file.
+#include <mpi.h>
