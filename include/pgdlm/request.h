@@ -1,0 +1,34 @@
+// What is submitted to an Engine: a canvas, how to denoise it, what to steer it by, and how hard to try.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pgdlm/events.h"
+#include "pgdlm/plan.h"
+#include "pgdlm/plugin.h"
+
+namespace pgdlm {
+
+// The canvas before denoising: given tokens are pinned, mask tokens are to be generated.
+struct Canvas {
+  std::vector<Token> tokens;
+  int prompt = 0;   // the first positions are the prompt
+  Token eos = -1;
+};
+
+struct Request {
+  Canvas canvas;
+  int steps = 64;                              // T
+  std::shared_ptr<const Backward> process;
+  std::shared_ptr<Reward> reward;              // null: every text scores 0
+  Settings settings;
+  std::uint64_t seed = 0;
+  bool trace = false;                          // emit Edited events: the run can be replayed and resumed
+  std::vector<Edited> recorded;                // a trace to resume from: stages found here are not computed again
+  std::string config;                          // passed on in RunStarted
+};
+
+}  // namespace pgdlm
