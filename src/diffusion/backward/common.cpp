@@ -1,0 +1,157 @@
+#include "diffusion/backward/common.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <string>
+
+#include "pgdlm/error.h"
+
+namespace pgdlm {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Keeps the most probable tokens as the filter says and sets the others to 0. A heap gives them in order without
+// sorting the whole vocabulary: a nucleus is usually small.
+void keep_nucleus(std::vector<double>& probs, const Filter& filter) {
+  std::vector<Token> heap(probs.size());
+  for (Token v = 0; v < static_cast<Token>(probs.size()); ++v) heap[v] = v;
+  const auto less_likely = [&](Token a, Token b) { return probs[a] != probs[b] ? probs[a] < probs[b] : a > b; };
+  std::make_heap(heap.begin(), heap.end(), less_likely);
+
+  const int limit = filter.top_k > 0 ? filter.top_k : static_cast<int>(probs.size());
+  std::vector<std::pair<Token, double>> kept;
+  double before = 0;
+  while (!heap.empty() && static_cast<int>(kept.size()) < limit) {
+    std::pop_heap(heap.begin(), heap.end(), less_likely);
+    const Token v = heap.back();
+    heap.pop_back();
+    const double reached = filter.nucleus == Nucleus::usual ? before : before + probs[v];
+    if (!kept.empty() && filter.top_p < 1 && reached > filter.top_p) break;
+    kept.emplace_back(v, probs[v]);
+    before += probs[v];
+  }
+  std::fill(probs.begin(), probs.end(), 0.0);
+  for (const auto& [v, p] : kept) probs[v] = p / before;
+}
+
+}  // namespace
+
+Row::Row(std::span<const float> logits, std::span<const Token> banned, const Filter& filter)
+    : probs_(logits.begin(), logits.end()) {
+  // Banned before the softmax: a large mask logit must not cost the others their precision.
+  for (Token v : banned)
+    if (v >= 0 && v < static_cast<Token>(probs_.size())) probs_[v] = -kInfinity;
+  const auto top = std::max_element(probs_.begin(), probs_.end());
+  const bool any_nan = std::any_of(probs_.begin(), probs_.end(), [](double v) { return std::isnan(v); });
+  if (any_nan || top == probs_.end() || !std::isfinite(*top))
+    throw Error(ErrorCode::bad_model, "no token can be drawn: the logits of a position are NaN or infinite");
+  if (filter.temperature == 0) {
+    const auto chosen = top - probs_.begin();
+    std::fill(probs_.begin(), probs_.end(), 0.0);
+    probs_[chosen] = 1;
+    return;
+  }
+  const double peak = *top;
+  double sum = 0;
+  for (double& p : probs_) sum += p = std::exp((p - peak) / filter.temperature);
+  for (double& p : probs_) p /= sum;
+  if (filter.top_p < 1 || filter.top_k > 0) keep_nucleus(probs_, filter);
+}
+
+Token Row::best() const { return static_cast<Token>(std::max_element(probs_.begin(), probs_.end()) - probs_.begin()); }
+
+Token Row::draw(Draws& draws) const {
+  const auto possible = [](double p) { return p > 0; };
+  const auto first = std::find_if(probs_.begin(), probs_.end(), possible);
+  if (std::find_if(first + 1, probs_.end(), possible) == probs_.end())
+    return static_cast<Token>(first - probs_.begin());
+  return draws.categorical(probs_);
+}
+
+Row subs_row(const Frame& frame, const Prediction& prediction, Position l, const Filter& filter) {
+  return Row(prediction.logits(l), std::span(&frame.mask, 1), filter);
+}
+
+std::vector<Position> masks_of(StateView x) {
+  std::vector<Position> positions;
+  for (Position l = 0; l < x.frame.length(); ++l)
+    if (x.masked(l)) positions.push_back(l);
+  return positions;
+}
+
+int masked_count(StateView x) {
+  int count = 0;
+  for (Position l = 0; l < x.frame.length(); ++l) count += x.masked(l) ? 1 : 0;
+  return count;
+}
+
+int free_count(const Frame& frame) { return static_cast<int>(std::count(frame.pinned.begin(), frame.pinned.end(), 0)); }
+
+std::vector<Reveal> most_confident(std::vector<Reveal> guesses, int count) {
+  std::stable_sort(guesses.begin(), guesses.end(), [](const Reveal& a, const Reveal& b) {
+    return a.confidence != b.confidence ? a.confidence > b.confidence : a.position < b.position;
+  });
+  guesses.resize(std::min(guesses.size(), static_cast<std::size_t>(std::max(count, 0))));
+  std::sort(guesses.begin(), guesses.end(), [](const Reveal& a, const Reveal& b) { return a.position < b.position; });
+  return guesses;
+}
+
+std::vector<Reveal> best_guesses(StateView x, const Prediction& prediction, std::span<const Position> positions) {
+  std::vector<Reveal> guesses;
+  for (Position l : positions) {
+    const Row row = subs_row(x.frame, prediction, l);
+    const Token token = row.best();
+    guesses.push_back({l, token, row.prob(token)});
+  }
+  return guesses;
+}
+
+std::vector<Position> flip_reveals(StateView x, double reveal, Draws& draws) {
+  std::vector<Position> revealed;
+  for (Position l = 0; l < x.frame.length(); ++l)
+    if (x.masked(l) && draws.coin(reveal)) revealed.push_back(l);
+  return revealed;
+}
+
+Move draw_tokens(StateView x, const Decision& decision, const Prediction& prediction, const Filter& filter,
+                 Draws& draws) {
+  Move move = decision.ready;
+  for (Position l : decision.reveal)
+    move.push_back({.position = l, .token = subs_row(x.frame, prediction, l, filter).draw(draws)});
+  return move;
+}
+
+double independent_log_prob(StateView from, StateView to, const Prediction& prediction, double reveal,
+                            const Filter& filter) {
+  double log_p = 0;
+  for (Position l = 0; l < from.frame.length(); ++l) {
+    if (!from.masked(l)) {
+      if (to.tokens[l] != from.tokens[l]) return -kInfinity;
+    } else if (to.masked(l)) {
+      log_p += std::log(1 - reveal);
+    } else {
+      log_p += std::log(reveal) + std::log(subs_row(from.frame, prediction, l, filter).prob(to.tokens[l]));
+    }
+  }
+  return log_p;
+}
+
+void require_option(bool holds, std::string_view field, double value, std::string_view allowed) {
+  if (holds) return;
+  char number[32];
+  std::snprintf(number, sizeof number, "%.12g", value);
+  throw Error(ErrorCode::invalid_request, std::string(field) + " is " + number + "; allowed: " + std::string(allowed));
+}
+
+void require_filter(std::string_view process, const Filter& filter) {
+  const std::string prefix = std::string(process) + ".";
+  require_option(filter.temperature >= 0 && std::isfinite(filter.temperature), prefix + "temperature",
+                 filter.temperature, "0 or more (0: arg max)");
+  require_option(filter.top_p > 0 && filter.top_p <= 1, prefix + "top_p", filter.top_p, "more than 0, at most 1");
+  require_option(filter.top_k >= 0, prefix + "top_k", filter.top_k, "0 (all tokens) or more");
+}
+
+}  // namespace pgdlm

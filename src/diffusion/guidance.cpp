@@ -1,0 +1,89 @@
+#include "diffusion/guidance.h"
+
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "pgdlm/error.h"
+
+namespace pgdlm {
+namespace {
+
+// Rows are combined when they are first read: only a few positions of a state ever are. One thread reads a
+// prediction, so the cache needs no lock.
+class GuidedPrediction final : public Prediction {
+ public:
+  GuidedPrediction(PredictionPtr conditional, PredictionPtr unconditional, double scale)
+      : conditional_(std::move(conditional)), unconditional_(std::move(unconditional)), scale_(scale) {}
+
+  std::span<const float> logits(Position l) const override {
+    std::vector<float>& row = rows_[l];
+    if (row.empty()) {
+      const std::span<const float> with = conditional_->logits(l), without = unconditional_->logits(l);
+      row.reserve(with.size());
+      for (std::size_t v = 0; v < with.size(); ++v) row.push_back(guided(with[v], without[v]));
+    }
+    return row;
+  }
+
+  // Charged as if the combined rows were as large as one prediction.
+  std::size_t bytes() const override { return 2 * conditional_->bytes() + unconditional_->bytes(); }
+
+ private:
+  // A token that one side forbids has no finite difference; the conditional side decides.
+  float guided(float with, float without) const {
+    if (std::isinf(with) || std::isinf(without)) return with;
+    const double un = static_cast<double>(without);
+    return static_cast<float>(un + (scale_ + 1) * (static_cast<double>(with) - un));
+  }
+
+  PredictionPtr conditional_, unconditional_;
+  double scale_;
+  mutable std::map<Position, std::vector<float>> rows_;
+};
+
+class Guided final : public Denoiser {
+ public:
+  Guided(std::shared_ptr<Denoiser> denoiser, double scale) : denoiser_(std::move(denoiser)), scale_(scale) {}
+
+  std::vector<PredictionPtr> predict(std::span<const StateView> states) override {
+    std::vector<std::vector<Token>> promptless;
+    for (const StateView& x : states) {
+      promptless.emplace_back(x.tokens.begin(), x.tokens.end());
+      for (Position l = 0; l < x.frame.prompt; ++l)
+        if (x.frame.pinned[l]) promptless.back()[l] = x.frame.mask;
+    }
+    // One batch for both halves.
+    std::vector<StateView> batch(states.begin(), states.end());
+    for (std::size_t i = 0; i < states.size(); ++i)
+      batch.push_back({states[i].frame, promptless[i], states[i].notes, states[i].time});
+    const std::vector<PredictionPtr> both = denoiser_->predict(batch);
+    PGDLM_CHECK(both.size() == 2 * states.size());
+
+    std::vector<PredictionPtr> guided;
+    for (std::size_t i = 0; i < states.size(); ++i)
+      guided.push_back(std::make_shared<GuidedPrediction>(both[i], both[states.size() + i], scale_));
+    return guided;
+  }
+
+  int vocab() const override { return denoiser_->vocab(); }
+  Token mask() const override { return denoiser_->mask(); }
+  bool time_dependent() const override { return denoiser_->time_dependent(); }
+  int forwards_per_state() const override { return 2 * denoiser_->forwards_per_state(); }
+
+ private:
+  std::shared_ptr<Denoiser> denoiser_;
+  double scale_;
+};
+
+}  // namespace
+
+std::shared_ptr<Denoiser> make_guided(std::shared_ptr<Denoiser> denoiser, double scale) {
+  if (!(scale >= 0) || std::isinf(scale))
+    throw Error(ErrorCode::invalid_request, "guidance is " + std::to_string(scale) + "; allowed: 0 or more");
+  return std::make_shared<Guided>(std::move(denoiser), scale);
+}
+
+}  // namespace pgdlm
