@@ -1,0 +1,64 @@
+// What the two lanes do. A trade is used by its lane only; the jobs it sees point into suspended coroutine frames.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "diffusion/compute.h"
+#include "diffusion/memo.h"
+#include "pgdlm/plugin.h"
+
+namespace pgdlm {
+
+// One forward per distinct state; reductions run here, beside the logits, one at a time.
+class PredictTrade {
+ public:
+  struct Job {
+    const PredictJob* job;
+    const Frame* frame;
+
+    StateView state() const { return {*frame, job->tokens, job->notes, job->time}; }
+  };
+  using Value = PredictionPtr;
+
+  explicit PredictTrade(std::shared_ptr<Denoiser> denoiser);
+
+  MemoKey key(const Job& job) const;
+  std::vector<Value> run(const std::vector<Job>& jobs);
+  void deliver(const Job& job, const Value& prediction) { job.job->reduce(job.state(), *prediction); }
+  void charge(const Job& job, Cost& cost) const;
+  std::size_t bytes(const Value& prediction) const { return prediction->bytes(); }
+
+  // Lengths of one bucket share a batch: the shorter are padded by less than kBucketLength positions.
+  static std::uint64_t bucket(const Frame& frame);
+
+ private:
+  static constexpr int kBucketLength = 32;
+
+  std::shared_ptr<Denoiser> denoiser_;
+  bool time_dependent_;  // asked once: the denoiser belongs to one thread, keys are made on another
+  int forwards_per_state_;
+};
+
+// One scoring per distinct text and reward. A batch has one reward: the bucket is its id.
+class ScoreTrade {
+ public:
+  struct Job {
+    const ScoreJob* job;
+    Reward* reward;
+    std::uint64_t reward_id;  // unlike the address, never used again
+
+    Candidate candidate() const { return {job->tokens, job->prompt, job->complete}; }
+  };
+  using Value = double;
+
+  MemoKey key(const Job& job) const { return reward_key(job.reward_id, job.candidate()); }
+  std::vector<Value> run(const std::vector<Job>& jobs);
+  void deliver(const Job& job, Value score) { *job.job->score = score; }
+  void charge(const Job&, Cost& cost) const { ++cost.rewards_run; }
+  std::size_t bytes(Value) const { return sizeof(Value); }
+};
+
+}  // namespace pgdlm
