@@ -1,0 +1,63 @@
+#include "cli/canvas.h"
+
+#include <fmt/format.h>
+
+#include "cli/values.h"
+
+namespace pgdlm::cli {
+namespace {
+
+constexpr std::string_view kGap = "[MASK";
+const std::string kAllowed = "text with gaps [MASK:N], N from 1 to " + std::to_string(ToyModel::kMaxLength);
+
+// What stands between "[MASK" and "]": nothing, or ":N".
+int parse_gap(std::string_view inside) {
+  if (inside.empty()) return 1;
+  const std::string shown = fmt::format("[MASK{}]", inside);
+  if (inside[0] != ':') bad_value("infill", shown, kAllowed);
+  const int gap = parse_number<int>("infill", inside.substr(1), kAllowed);
+  if (gap < 1 || gap > ToyModel::kMaxLength) bad_value("infill", shown, kAllowed);
+  return gap;
+}
+
+}  // namespace
+
+std::vector<Piece> parse_infill(std::string_view text) {
+  const std::string_view whole = text;
+  std::vector<Piece> pieces;
+  for (std::size_t at; (at = text.find(kGap)) != std::string_view::npos;) {
+    const std::size_t end = text.find(']', at);
+    if (end == std::string_view::npos) bad_value("infill", whole, kAllowed);
+    const std::size_t inside = at + kGap.size();
+    pieces.push_back({std::string(text.substr(0, at)), parse_gap(text.substr(inside, end - inside))});
+    text.remove_prefix(end + 1);
+  }
+  if (pieces.empty()) bad_value("infill", whole, kAllowed + ", at least one gap");
+  pieces.push_back({std::string(text), 0});
+  return pieces;
+}
+
+int gap_count(const std::vector<Piece>& pieces) {
+  int count = 0;
+  for (const Piece& piece : pieces) count += piece.gap;
+  return count;
+}
+
+Canvas make_canvas(const ToyModel& model, std::string_view prompt, const std::vector<Piece>& pieces) {
+  Canvas canvas{.tokens = model.encode(prompt, "prompt"), .prompt = 0, .eos = model.eos()};
+  canvas.prompt = static_cast<int>(canvas.tokens.size());
+  for (const Piece& piece : pieces) {
+    const std::vector<Token> given = model.encode(piece.text, "infill");
+    canvas.tokens.insert(canvas.tokens.end(), given.begin(), given.end());
+    canvas.tokens.insert(canvas.tokens.end(), static_cast<std::size_t>(piece.gap), model.mask());
+  }
+  if (canvas.tokens.size() > ToyModel::kMaxLength)
+    throw Error(ErrorCode::invalid_request,
+                fmt::format("prompt of {} words and {} positions after it do not fit the canvas of model toy, allowed: "
+                            "{} in all",
+                            canvas.prompt, canvas.tokens.size() - canvas.prompt, ToyModel::kMaxLength),
+                "shorten the prompt or ask for less with -n");
+  return canvas;
+}
+
+}  // namespace pgdlm::cli

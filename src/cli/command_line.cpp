@@ -1,0 +1,175 @@
+#include "cli/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "cli/help.h"
+#include "cli/nearest.h"
+
+namespace pgdlm::cli {
+namespace {
+
+// Adds options to a CLI11 command. Values are parsed by parse_value, not by CLI11, so that the same text means the
+// same in a stored configuration, and mistakes read the same.
+struct Adder {
+  CLI::App& command;
+  std::string title;
+
+  void group(const char* name) { title = name; }
+  template <class T>
+  void operator()(const OptionInfo& info, T& field) {
+    add<T>(info, field);
+  }
+  template <class T>
+  void operator()(const OptionInfo& info, std::optional<T>& field) {
+    add<T>(info, field);
+  }
+  void operator()(const OptionInfo& info, bool& field) { add_flag(info, field); }
+  void operator()(const OptionInfo& info, std::optional<bool>& field) { add_flag(info, field); }
+
+  template <class T, class Field>
+  void add(const OptionInfo& info, Field& field) {
+    const auto parse = [name = std::string(info.name), &field](const std::string& text) {
+      field = parse_value<T>(name, text);
+    };
+    CLI::Option* option = command.add_option_function<std::string>(flags(info), parse, info.help);
+    option->group(title)->type_name(*info.value ? info.value : value_hint<T>());
+    // A script may append to a line of options: the last one wins. But a text has one beginning.
+    if (!option->get_positional()) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  }
+  void add_flag(const OptionInfo& info, auto& field) {
+    command
+        .add_flag_callback(
+            flags(info), [&field] { field = true; }, info.help)
+        ->group(title);
+  }
+
+  static std::string flags(const OptionInfo& info) {
+    return fmt::format("{}{}--{}", info.extra, *info.extra ? "," : "", info.name);
+  }
+};
+
+void add_run_options(Adder add, RunOptions& run) {
+  add({"file", "-f", "read the prompt from this file", "FILE"}, run.file);
+  add({"n-samples", "", "independent texts with seeds seed, seed + 1, ..., batched together (1)"}, run.n_samples);
+  add({"json", "", "print one JSON object instead of the text"}, run.json);
+  add({"trace", "", "write every event as a JSON line, for replay and --resume", "FILE"}, run.trace);
+  add({"resume", "", "continue an interrupted trace; all other settings come from it", "FILE"}, run.resume);
+  add({"threads", "", "2: predictions and rewards side by side (2)", "1|2"}, run.threads);
+  add({"no-memo", "", "compute equal states again; the text is the same"}, run.no_memo);
+}
+
+std::vector<std::string> long_options(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+std::string did_you_mean(const std::string& typed, const std::vector<std::string>& known,
+                         const std::string& otherwise) {
+  const auto guess = nearest(typed, known);
+  return guess ? fmt::format("did you mean {}?", *guess) : otherwise;
+}
+
+void refuse_extras(const CLI::App& command) {
+  const std::vector<std::string> extras = command.remaining();
+  if (extras.empty()) return;
+  const std::string help = fmt::format("see pgdlm {} --help", command.get_name());
+  for (const std::string& extra : extras)
+    if (extra[0] == '-')
+      throw Error(ErrorCode::invalid_request, fmt::format("unknown option {}", extra),
+                  did_you_mean(extra.substr(0, extra.find('=')), long_options(command), help));
+  throw Error(ErrorCode::invalid_request, fmt::format("unexpected argument '{}'", extras[0]),
+              command.get_name() == "generate" ? "put a prompt of several words in quotes" : help);
+}
+
+// What a trace already says must not be said again.
+void check_resume(const CLI::App& generate, const RunOptions& run) {
+  if (run.resume.empty()) return;
+  const std::set<std::string> allowed = {"--resume", "--json", "--threads", "--no-memo"};
+  for (const CLI::Option* option : generate.parse_order())
+    if (!allowed.contains(option->get_name()))
+      throw Error(ErrorCode::invalid_request,
+                  fmt::format("resume takes its settings from {}, but {} is given too", run.resume, option->get_name()),
+                  "leave it out; --json, --threads and --no-memo are allowed");
+}
+
+void check_run(const RunOptions& run) {
+  if (run.n_samples < 1) bad_value("n-samples", std::to_string(run.n_samples), "at least 1");
+  if (run.threads < 1 || run.threads > 2) bad_value("threads", std::to_string(run.threads), "1, 2");
+  if (run.n_samples > 1 && !run.trace.empty())
+    throw Error(ErrorCode::invalid_request, fmt::format("trace records one text, n-samples is {}", run.n_samples),
+                "trace one of them with --seed and without --n-samples");
+}
+
+void check_verb(int argc, const char* const* argv, const CLI::App& app) {
+  std::vector<std::string> verbs;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) verbs.push_back(command->get_name());
+  const std::string typed = argc > 1 ? argv[1] : "";
+  const std::set<std::string> flags = {"-h", "--help", "--version"};
+  if (flags.contains(typed) || std::find(verbs.begin(), verbs.end(), typed) != verbs.end()) return;
+  throw Error(ErrorCode::invalid_request, fmt::format("command is '{}', allowed: {}", typed, fmt::join(verbs, ", ")),
+              did_you_mean(typed, verbs, "see pgdlm --help"));
+}
+
+// CLI11's words for a missing or repeated value ("--beta: 1 required X missing") in ours.
+Error mismatch(const CLI::ArgumentMismatch& e) {
+  const std::string what = e.what(), name = what.substr(0, what.find(':'));
+  const bool missing = what.find("missing") != std::string::npos;
+  return Error(ErrorCode::invalid_request, name + (missing ? " needs a value" : " is given more than once"));
+}
+
+Verb parsed_verb(const CLI::App& app) {
+  const std::string name = app.get_subcommands().front()->get_name();
+  if (name == "generate") return Verb::generate;
+  if (name == "replay") return Verb::replay;
+  return name == "models" ? Verb::models : Verb::version;
+}
+
+}  // namespace
+
+Invocation parse_command_line(int argc, const char* const* argv) {
+  Invocation in;
+  CLI::App app("pgdlm: particle Gibbs and SMC for diffusion language models", "pgdlm");
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_version_flag("--version", "pgdlm " PGDLM_VERSION);
+  app.require_subcommand(1);
+  app.footer(kProgramFooter);
+
+  CLI::App* generate = app.add_subcommand("generate", "Steer a model towards a reward and print the text.");
+  visit_options(in.generate, Adder{*generate, ""});
+  add_run_options({*generate, "Run"}, in.run);
+  generate->footer(kGenerateFooter);
+  CLI::App* replay = app.add_subcommand("replay", "Play a trace: weights, ESS and the best canvas, stage by stage.");
+  replay->add_option("FILE", in.replay.file, "a file written by generate --trace")->required();
+  Adder{*replay, "Options"}({"delay", "", "milliseconds per stage on a terminal (60)"}, in.replay.delay_ms);
+  app.add_subcommand("models", "List the models, their words and their rewards.");
+  app.add_subcommand("version", "Print the version.");
+  for (CLI::App* command : app.get_subcommands(nullptr)) command->allow_extras();
+
+  check_verb(argc, argv, app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {  // --help, --version
+    app.exit(help);
+    return in;
+  } catch (const CLI::ArgumentMismatch& e) {
+    throw mismatch(e);
+  } catch (const CLI::ParseError& e) {
+    throw Error(ErrorCode::invalid_request, e.what(), "see pgdlm --help");
+  }
+  in.verb = parsed_verb(app);
+  refuse_extras(*app.get_subcommands().front());
+  check_run(in.run);
+  check_resume(*generate, in.run);
+  if (!in.run.file.empty() && generate->get_option("--prompt")->count() > 0)
+    throw Error(ErrorCode::invalid_request, "file and prompt both say how the text begins", "give one of them");
+  return in;
+}
+
+}  // namespace pgdlm::cli

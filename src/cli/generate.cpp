@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "cli/commands.h"
+#include "cli/config.h"
+#include "cli/interrupt.h"
+#include "cli/process.h"
+#include "cli/report.h"
+#include "cli/request.h"
+#include "cli/trace_file.h"
+#include "events/reader.h"
+#include "pgdlm/engine.h"
+
+namespace pgdlm::cli {
+namespace {
+
+std::string read_prompt(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw Error(ErrorCode::invalid_request, fmt::format("file '{}' cannot be read", path));
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// One text that was asked for, and what became of it.
+struct Sample {
+  Request request;
+  Ticket ticket = 0;
+  std::vector<EventSink*> listeners;
+  TeeSink events{{}};
+  std::exception_ptr error;
+  Answer answer;
+};
+
+// A run as it is set up from the command line or from a trace.
+struct Job {
+  GenerateOptions options;
+  std::vector<Edited> recorded;
+  std::size_t known_events = 0;  // in the trace to be resumed
+  std::string trace;             // file, may be empty
+};
+
+Job new_job(GenerateOptions options, const RunOptions& run) {
+  if (!run.file.empty()) options.prompt = read_prompt(run.file);
+  for (const std::string& name : without_effect(options))
+    fmt::print(stderr, "pgdlm: note: --{} has no effect here\n", name);
+  return {.options = settled(std::move(options)), .trace = run.trace};
+}
+
+Job resumed_job(const std::string& path) {
+  const Trace trace = read_trace(path);
+  const auto* started = trace.events.empty() ? nullptr : std::get_if<RunStarted>(&trace.events.front());
+  if (started == nullptr)
+    throw Error(ErrorCode::invalid_request, fmt::format("resume: '{}' does not begin with run_started", path),
+                "a trace is written by generate --trace");
+  const bool finished = std::holds_alternative<RunFinished>(trace.events.back());
+  const std::size_t endings = finished ? 2 : 0;  // spent, run_finished: of a cancelled run they come too early
+  return {.options = settled(from_config(started->config, path)),
+          .recorded = recorded_stages(trace),
+          .known_events = trace.events.size() - std::min(endings, trace.events.size() - 1),
+          .trace = path};
+}
+
+ProgressOptions progress(const GenerateOptions& options) {
+  const bool fixed = *options.method == Method::particle_gibbs;
+  const bool extra = fixed && *options.start != Start::smc;  // the first reference has a sweep of its own
+  return {.tty = isatty(STDERR_FILENO) == 1,
+          .steps = *options.diffusion_steps,
+          .sweeps = *options.method == Method::particle_gibbs_adaptive ? 0
+                    : fixed                                            ? *options.iterations + extra
+                                                                       : 1};
+}
+
+std::vector<Sample> make_samples(const Job& job, const RunOptions& run, const ToyModel& model) {
+  std::vector<Sample> samples(run.n_samples);
+  GenerateOptions options = job.options;
+  for (Sample& sample : samples) {
+    sample.request = make_request(options, model);
+    sample.request.trace = !job.trace.empty();
+    sample.request.recorded = job.recorded;
+    ++options.seed;
+  }
+  return samples;
+}
+
+void submit(Engine& engine, std::vector<Sample>& samples) {
+  for (Sample& sample : samples) {
+    sample.events = TeeSink(sample.listeners);
+    sample.ticket = engine.submit(std::move(sample.request), sample.events,
+                                  [&sample](Ticket, std::exception_ptr error, Answer answer) {
+                                    sample.error = std::move(error);
+                                    sample.answer = std::move(answer);
+                                  });
+  }
+}
+
+void print(const std::vector<Answer>& answers, const GenerateOptions& options, const ToyModel& model, bool json) {
+  if (json) {
+    fmt::print("{}\n", json_report(answers, options, model));
+    return;
+  }
+  for (const Answer& answer : answers) {
+    fmt::print("{}\n", model.decode(answer.tokens));
+    std::fflush(stdout);  // the text before its summary, also when both go to one file
+    fmt::print(stderr, "{}", summary(answer, options));
+  }
+}
+
+}  // namespace
+
+int generate(GenerateOptions given, const RunOptions& run) {
+  const Job job = run.resume.empty() ? new_job(std::move(given), run) : resumed_job(run.resume);
+  const ToyModel model = find_model(job.options.model);
+  std::vector<Sample> samples = make_samples(job, run, model);
+
+  Interrupt interrupt;
+  Engine engine(make_denoiser(job.options, model), {.threads = run.threads, .memo = !run.no_memo});
+  TerminalSink line(std::cerr, progress(job.options));
+  samples.front().listeners.push_back(&line);
+  TraceFile trace(job.trace, job.known_events);
+  if (!job.trace.empty()) samples.front().listeners.push_back(&trace);
+
+  submit(engine, samples);  // refuses what is not valid
+  if (!job.trace.empty()) trace.open();
+  interrupt.watch([&] {
+    for (const Sample& sample : samples) engine.cancel(sample.ticket);
+  });
+  engine.run_until_idle();
+
+  std::vector<Answer> answers;
+  bool cancelled = false;
+  for (Sample& sample : samples) {
+    if (sample.error) std::rethrow_exception(sample.error);
+    cancelled = cancelled || sample.answer.status == Status::cancelled;
+    answers.push_back(std::move(sample.answer));
+  }
+  print(answers, job.options, model, run.json);
+  return interrupt.pressed() && cancelled ? kExitInterrupted : 0;
+}
+
+}  // namespace pgdlm::cli

@@ -1,0 +1,61 @@
+#include "cli/help.h"
+
+#include <sstream>
+
+namespace pgdlm::cli {
+namespace {
+
+constexpr std::size_t kColumn = 28, kWidth = 100;
+
+std::string row(std::string left, const std::string& sentence) {
+  std::string line = "  " + std::move(left), text;
+  if (line.size() + 1 > kColumn) {
+    text = line + "\n";
+    line.clear();
+  }
+  line.resize(kColumn - 1, ' ');
+  std::istringstream words(sentence);
+  for (std::string word; words >> word;) {
+    if (line.size() + 1 + word.size() > kWidth) {
+      text += line + "\n";
+      line.assign(kColumn - 1, ' ');
+    }
+    line += " " + word;
+  }
+  return text + line + "\n";
+}
+
+}  // namespace
+
+std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positional) const {
+  const std::string type = option->get_type_name();
+  return row(make_option_name(option, is_positional) + (type.empty() ? "" : " " + type), option->get_description());
+}
+
+std::string HelpFormatter::make_subcommand(const CLI::App* app) const {
+  return row(app->get_name(), app->get_description());
+}
+
+const char* const kProgramFooter =
+    "Examples:\n"
+    "  pgdlm generate \"The movie\" --reward positive\n"
+    "  pgdlm generate --help\n"
+    "Exit codes: 0 done, 1 failed, 2 invalid input, 130 interrupted (the best so far is printed).";
+
+const char* const kGenerateFooter =
+    "The text goes to standard output, a summary to standard error.\n"
+    "--json prints one object: text, reward, candidates [{text, reward, log_weight}], log_z, seed, selection,\n"
+    "selection_means, status, cost {forwards_asked, forwards_run, rewards_asked, rewards_run, seconds}, method,\n"
+    "preset, particles, sweeps; with --n-samples also samples [the same]. -inf, inf and nan are written as null.\n"
+    "\n"
+    "Examples:\n"
+    "  pgdlm generate \"The movie\" --reward positive                       steer with particle Gibbs\n"
+    "  pgdlm generate \"The movie\" --reward positive --method smc -k 32    one sweep of 32 particles\n"
+    "  pgdlm generate \"The movie\" --reward positive --method pg-adapt --threshold -0.01 --iterations 50\n"
+    "  pgdlm generate --infill \"the [MASK:3] was [MASK:2] .\" --reward contains:plot\n"
+    "  pgdlm generate \"This film\" --process llada --diffusion-block-length 8 --resample-every block --reward "
+    "negative\n"
+    "  pgdlm generate \"I\" --reward positive --trace run.jsonl && pgdlm replay run.jsonl\n"
+    "  pgdlm generate --resume run.jsonl                                  continue after a crash or Ctrl-C";
+
+}  // namespace pgdlm::cli

@@ -1,0 +1,20 @@
+// How --help looks: one column of names, one of sentences, wrapped.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace pgdlm::cli {
+
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  std::string make_option(const CLI::Option* option, bool is_positional) const override;
+  std::string make_subcommand(const CLI::App* app) const override;
+  std::string make_footer(const CLI::App* app) const override { return "\n" + app->get_footer() + "\n"; }
+};
+
+extern const char* const kProgramFooter;
+extern const char* const kGenerateFooter;
+
+}  // namespace pgdlm::cli

@@ -1,0 +1,76 @@
+// pgdlm, the program: parses, runs one command, and maps every error to a message and an exit code.
+#include <fmt/format.h>
+
+#include <array>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "cli/commands.h"
+#include "pgdlm/error.h"
+
+namespace pgdlm::cli {
+namespace {
+
+int exit_code(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_request:
+    case ErrorCode::unsupported: return 2;
+    case ErrorCode::cancelled: return 130;
+    case ErrorCode::bad_model:
+    case ErrorCode::exhausted:
+    case ErrorCode::internal: return 1;
+  }
+  return 1;
+}
+
+// A process names the fields of its options struct; here they have the names of the command line.
+std::string with_option_names(std::string message) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kNames = {
+      {{"llada.block_length", "diffusion-block-length"},
+       {"dream.alg_temp", "diffusion-alg-temp"},
+       {"dream.eps", "diffusion-eps"},
+       {"steps", "diffusion-steps"},
+       {"remdm.eta", "eta"},
+       {"remdm.t_on", "remdm-t-on"},
+       {"remdm.t_off", "remdm-t-off"},
+       {"remdm.alpha_on", "remdm-alpha-on"},
+       {"temperature", "temp"},
+       {"top_p", "top-p"},
+       {"top_k", "top-k"}}};
+  const std::size_t end = message.find(" is ");
+  if (end == std::string::npos) return message;
+  const std::string_view field = std::string_view(message).substr(0, end);
+  const std::string_view bare = field.substr(field.find('.') + 1);  // the filter's fields are the same in all processes
+  for (const auto& [name, option] : kNames)
+    if (name == field || name == bare) return std::string(option) + message.substr(end);
+  return message;
+}
+
+int run(int argc, const char* const* argv) {
+  const Invocation in = parse_command_line(argc, argv);
+  switch (in.verb) {
+    case Verb::help: return 0;
+    case Verb::generate: return generate(in.generate, in.run);
+    case Verb::replay: return replay(in.replay);
+    case Verb::models: return models();
+    case Verb::version: fmt::print("pgdlm {}\n", PGDLM_VERSION); return 0;
+  }
+  return 1;
+}
+
+}  // namespace
+}  // namespace pgdlm::cli
+
+int main(int argc, char** argv) {
+  try {
+    return pgdlm::cli::run(argc, argv);
+  } catch (const pgdlm::Error& e) {
+    fmt::print(stderr, "pgdlm: error: {}\n", pgdlm::cli::with_option_names(e.what()));
+    if (!e.hint().empty()) fmt::print(stderr, "hint: {}\n", e.hint());
+    return pgdlm::cli::exit_code(e.code());
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "pgdlm: error: {}\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,79 @@
+#include "cli/report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace pgdlm::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+// What the answer is, and what it is not.
+std::string meaning(const Answer& answer, const GenerateOptions& o) {
+  if (answer.status == Status::degenerate) return "the best there is: every text has reward -inf";
+  if (*o.method == Method::greedy) return "the greedy path, not steered";
+  if (answer.status == Status::cancelled && answer.sweeps == 0) return "the most promising of the unfinished texts";
+  switch (answer.selection) {
+    case Selection::draw:
+      return *o.method == Method::best_of_n
+                 ? "a draw from the samples, weighted by exp(r/beta)"
+                 : "a draw from the last weights, from p exp(r/beta) as particles and sweeps grow";
+    case Selection::paper: return "the paper's lines 12-17 as printed: targets beta/2, a draw from p exp(2r/beta)";
+    case Selection::argmax_last:
+      return *o.particles == 1 ? "one sample" : "the best reward of the last sweep, not a draw";
+    case Selection::argmax_all: return "the best reward of all sweeps, not a draw";
+  }
+  return "";
+}
+
+// Non-finite numbers become null: JSON has no others.
+ordered_json sample(const Answer& answer, const GenerateOptions& o, const ToyModel& model) {
+  ordered_json candidates = ordered_json::array();
+  for (const ScoredText& c : answer.candidates)
+    candidates.push_back({{"text", model.decode(c.tokens)}, {"reward", c.reward}, {"log_weight", c.log_weight}});
+  const Cost& cost = answer.cost;
+  return {{"text", model.decode(answer.tokens)},
+          {"reward", answer.reward},
+          {"candidates", std::move(candidates)},
+          {"log_z", answer.log_z},
+          {"seed", answer.seed},
+          {"selection", name_of(answer.selection)},
+          {"selection_means", meaning(answer, o)},
+          {"status", name_of(answer.status)},
+          {"cost",
+           {{"forwards_asked", cost.forwards_asked},
+            {"forwards_run", cost.forwards_run},
+            {"rewards_asked", cost.rewards_asked},
+            {"rewards_run", cost.rewards_run},
+            {"seconds", cost.seconds}}},
+          {"method", name_of(*o.method)},
+          {"preset", name_of(o.preset)},
+          {"particles", *o.method == Method::greedy ? 1 : *o.particles},
+          {"sweeps", answer.sweeps}};
+}
+
+}  // namespace
+
+std::string json_report(const std::vector<Answer>& answers, const GenerateOptions& options, const ToyModel& model) {
+  ordered_json object = sample(answers.front(), options, model);
+  if (answers.size() > 1) {
+    ordered_json samples = ordered_json::array();
+    for (const Answer& answer : answers) samples.push_back(sample(answer, options, model));
+    object["samples"] = std::move(samples);
+  }
+  return object.dump(2);
+}
+
+std::string summary(const Answer& answer, const GenerateOptions& options) {
+  const Cost& cost = answer.cost;
+  return fmt::format(
+      "  reward {:.4f}, {} ({}, preset {}, seed {})\n"
+      "  answer {}\n"
+      "  cost   {} forwards asked, {} run; {} rewards asked, {} run; {:.2f} s\n",
+      answer.reward, name_of(answer.status), name_of(*options.method), name_of(options.preset), answer.seed,
+      meaning(answer, options), cost.forwards_asked, cost.forwards_run, cost.rewards_asked, cost.rewards_run,
+      cost.seconds);
+}
+
+}  // namespace pgdlm::cli

@@ -1,0 +1,131 @@
+#include "cli/request.h"
+
+#include <algorithm>
+#include <set>
+
+#include "cli/canvas.h"
+#include "cli/config.h"
+#include "cli/process.h"
+
+namespace pgdlm::cli {
+namespace {
+
+constexpr int kDefaultLength = 24;
+constexpr int kDefaultSteps = 512;  // most of them reveal nothing on a short canvas, and are free
+
+// A limit that was not given stays out of the stored configuration.
+template <class T>
+void limit(const std::optional<T>& option, T& field) {
+  if (option) field = *option;
+}
+
+Settings settle_settings(GenerateOptions& o) {
+  Settings s = preset(o.preset, *o.method);
+  settle(o.particles, s.plan.particles);
+  settle(o.iterations, s.plan.iterations);
+  settle(o.beta, s.plan.beta);
+  settle(o.estimator, s.valuing.estimator);
+  settle(o.phi, s.valuing.phi);
+  settle(o.tau, s.valuing.tau);
+  settle(o.resample_every, s.cadence);
+  if (o.ess_threshold)
+    s.plan.ess_floor = o.ess_threshold->share;
+  else
+    o.ess_threshold = EssFloor{s.plan.ess_floor};
+  settle(o.scheme, s.plan.scheme);
+  settle(o.start, s.plan.start);
+  settle(o.selection, s.plan.selection);
+  settle(o.potential, s.plan.potential);
+  settle(o.ancestor_sampling, s.plan.ancestor_sampling);
+  settle(o.resample_last, s.plan.resample_last);
+  limit(o.max_events, s.plan.max_events);
+  limit(o.threshold, s.plan.threshold);
+  limit(o.budget, s.plan.max_particles);
+  limit(o.max_forwards, s.plan.max_forwards);
+  limit(o.max_seconds, s.plan.max_seconds);
+  return s;
+}
+
+void require_positive(int value, const char* field) {
+  if (value < 1) bad_value(field, std::to_string(value), "at least 1");
+}
+
+std::vector<Piece> pieces_of(const GenerateOptions& o) {
+  if (!o.infill) return {Piece{"", *o.n_predict}};
+  return parse_infill(*o.infill);
+}
+
+// Which options are set, in the order of the list.
+struct Given {
+  std::vector<std::string> names;
+
+  void group(const char*) {}
+  template <class T>
+  void operator()(const OptionInfo&, const T&) {}
+  template <class T>
+  void operator()(const OptionInfo& info, const std::optional<T>& field) {
+    if (field) names.emplace_back(info.name);
+  }
+};
+
+std::set<std::string> unused_by_method(Method method) {
+  std::set<std::string> unused;
+  const auto add = [&](std::initializer_list<const char*> names) { unused.insert(names.begin(), names.end()); };
+  const bool gibbs = method == Method::particle_gibbs || method == Method::particle_gibbs_adaptive;
+  if (method == Method::greedy) add({"particles"});
+  if (!gibbs) add({"iterations", "start", "ancestor-sampling", "budget", "max-forwards", "max-seconds"});
+  if (method != Method::particle_gibbs_adaptive) add({"threshold"});
+  if (method == Method::greedy || method == Method::best_of_n)
+    add({"estimator", "phi", "tau", "resample-every", "ess-threshold", "max-events", "scheme", "potential",
+         "resample-last"});
+  return unused;
+}
+
+}  // namespace
+
+ToyModel find_model(const std::string& name) {
+  if (name != "toy") bad_value("model", name, "toy");
+  return {};
+}
+
+GenerateOptions settled(GenerateOptions o) {
+  if (o.infill && o.n_predict)
+    throw Error(ErrorCode::invalid_request, "infill and n-predict both say how long the text is", "give one of them");
+  if (!o.infill) o.n_predict = o.n_predict.value_or(kDefaultLength);
+  if (o.n_predict) require_positive(*o.n_predict, "n-predict");
+
+  if (!o.method) {
+    o.method = o.reward == "none" ? Method::best_of_n : Method::particle_gibbs;
+    if (o.reward == "none") o.particles = o.particles.value_or(1);
+  }
+  const bool one_by_one = o.process == Process::llada || o.process == Process::dream;
+  if (!o.diffusion_steps) o.diffusion_steps = one_by_one ? gap_count(pieces_of(o)) : kDefaultSteps;
+  require_positive(*o.diffusion_steps, "diffusion-steps");
+  settle_settings(o);
+  settle_process(o);
+  return o;
+}
+
+Request make_request(const GenerateOptions& options, const ToyModel& model) {
+  GenerateOptions o = options;
+  Request request{.canvas = make_canvas(model, o.prompt, pieces_of(o)), .steps = *o.diffusion_steps};
+  request.process = settle_process(o);
+  request.reward = model.reward(o.reward);
+  request.settings = settle_settings(o);
+  request.seed = o.seed;
+  request.config = to_config(o);
+  return request;
+}
+
+std::vector<std::string> without_effect(const GenerateOptions& options) {
+  Given given;
+  visit_options(options, given);
+  std::set<std::string> unused = unused_by_method(*settled(options).method);
+  unused.merge(unused_by_process(options));
+  std::vector<std::string> names;
+  for (const std::string& name : given.names)
+    if (unused.contains(name)) names.push_back(name);
+  return names;
+}
+
+}  // namespace pgdlm::cli

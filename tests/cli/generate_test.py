@@ -1,0 +1,158 @@
+"""Happy paths of `pgdlm generate`: its fields, its repeatability, its choices."""
+import unittest
+
+from program import SMALL, ProgramTest, without_cost
+
+NUMBER = (int, float)
+STEERED = ["The movie", "--reward", "positive", *SMALL]
+CHOICES = {
+    "--method": ["greedy", "bon", "smc", "pg", "pg-adapt"],
+    "--preset": ["exact", "paper", "fk"],
+    "--scheme": ["multinomial", "stratified", "systematic", "residual"],
+    "--start": ["sampled", "greedy", "smc"],
+    "--selection": ["draw", "paper", "argmax-last", "argmax-all"],
+    "--potential": ["diff", "max", "add", "rt"],
+    "--estimator": ["random", "beam"],
+    "--resample-every": ["1", "4", "block"],
+    "--ess-threshold": ["0.3", "always", "never"],
+    "--process": ["mdlm", "remdm", "llada", "dream"],
+}
+
+
+class Generate(ProgramTest):
+    def test_json_has_the_promised_fields(self):
+        answer = self.generate(*STEERED, "--seed", "3")
+        self.assertTrue(answer["text"].startswith("The movie "))
+        self.assertIsInstance(answer["reward"], NUMBER)
+        self.assertIsInstance(answer["log_z"], NUMBER)
+        self.assertEqual(answer["seed"], 3)
+        self.assertEqual(answer["selection"], "draw")
+        self.assertEqual(answer["status"], "done")
+        self.assertEqual((answer["method"], answer["preset"], answer["particles"]), ("pg", "exact", 4))
+        self.assertEqual(len(answer["candidates"]), 4)
+        for candidate in answer["candidates"]:
+            self.assertEqual(set(candidate), {"text", "reward", "log_weight"})
+        self.assertIn(answer["text"], [c["text"] for c in answer["candidates"]])
+        cost = answer["cost"]
+        self.assertEqual(set(cost), {"forwards_asked", "forwards_run", "rewards_asked", "rewards_run", "seconds"})
+        self.assertLess(0, cost["forwards_run"])
+        self.assertLessEqual(cost["forwards_run"], cost["forwards_asked"])
+        self.assertLessEqual(cost["rewards_run"], cost["rewards_asked"])
+
+    def test_plain_output_is_the_text_alone(self):
+        result = self.ok("generate", *STEERED)
+        self.assertEqual(result.stdout, self.generate(*STEERED)["text"] + "\n")
+        for word in ["reward", "done", "a draw", "forwards asked", "rewards asked"]:
+            self.assertIn(word, result.stderr)
+        self.assertNotIn("\r", result.stderr)  # no progress line in a pipe
+
+    def test_same_seed_same_answer(self):
+        first = self.generate(*STEERED, "--seed", "5")
+        again = self.generate(*STEERED, "--seed", "5")
+        other = self.generate(*STEERED, "--seed", "6")
+        self.assertEqual(without_cost(first), without_cost(again))
+        self.assertNotEqual(first["candidates"], other["candidates"])
+
+    def test_memo_and_threads_change_only_the_cost(self):
+        with_memo = self.generate(*STEERED)
+        without = self.generate(*STEERED, "--no-memo")
+        self.assertEqual(without_cost(with_memo), without_cost(without))
+        self.assertEqual(with_memo["cost"]["forwards_asked"], without["cost"]["forwards_asked"])
+        self.assertLess(with_memo["cost"]["forwards_run"], without["cost"]["forwards_run"])
+        self.assertEqual(without_cost(with_memo), without_cost(self.generate(*STEERED, "--threads", "1")))
+
+    def test_samples_are_what_their_seeds_give_alone(self):
+        answer = self.generate(*STEERED, "--seed", "10", "--n-samples", "4")
+        self.assertEqual([s["seed"] for s in answer["samples"]], [10, 11, 12, 13])
+        self.assertEqual({**without_cost(answer), "samples": 0}, {**without_cost(answer["samples"][0]), "samples": 0})
+        alone = self.generate(*STEERED, "--seed", "12")
+        self.assertEqual(without_cost(alone), without_cost(answer["samples"][2]))
+        texts = self.ok("generate", *STEERED, "--seed", "10", "--n-samples", "4").stdout.splitlines()
+        self.assertEqual(texts, [s["text"] for s in answer["samples"]])
+
+    def test_steering_works(self):
+        def mean(*args):
+            samples = self.generate("The movie", "--n-samples", "20", *args)["samples"]
+            return sum(s["reward"] for s in samples) / len(samples)
+        plain = mean("--reward", "positive", "--method", "bon", "-k", "1")
+        self.assertGreater(mean("--reward", "positive"), plain + 0.5)
+        self.assertGreater(mean("--reward", "negative"), mean("--reward", "negative", "--method", "bon", "-k", "1"))
+
+    def test_every_choice_runs(self):
+        for option, names in CHOICES.items():
+            for name in names:
+                with self.subTest(option=option, name=name):
+                    steps = "8" if name in ("llada", "dream") else "32"
+                    answer = self.generate(*STEERED, option, name, "--diffusion-steps", steps)
+                    self.assertEqual(answer["status"], "done")
+
+    def test_every_process_option_runs(self):
+        for line in ["remdm --remdm-schedule cap --eta 0.1", "remdm --remdm-schedule rescale", "remdm --remdm-schedule conf",
+                     "remdm --remdm-schedule loop --eta 0.02 --remdm-t-on 0.6 --remdm-t-off 0.1 --remdm-alpha-on 0.9",
+                     "remdm --remdm-schedule forward-backward --nucleus usual --top-p 0.8",
+                     "mdlm --temp 0.7 --top-k 5", "mdlm --diffusion-cfg-scale 1", "mdlm --ancestor-sampling",
+                     "mdlm --resample-last", "mdlm --phi 2 --tau 2", "mdlm --max-events 1",
+                     "llada --diffusion-block-length 4 --resample-every block", "llada --diffusion-algorithm random",
+                     "dream --diffusion-algorithm entropy --diffusion-alg-temp 0.5 --diffusion-eps 0.01"]:
+            with self.subTest(line=line):
+                args = ["The movie", "--reward", "positive", "-n", "8", "-k", "4", "--process", *line.split()]
+                self.assertEqual(self.generate(*args)["status"], "done")
+
+    def test_llama_diffusion_numbers_are_names(self):
+        for number, name in enumerate(["origin", "entropy", "margin", "random", "confidence"]):
+            args = [*STEERED, "--diffusion-steps", "8", "--process", "dream", "--temp", "1", "--diffusion-algorithm"]
+            self.assertEqual(without_cost(self.generate(*args, str(number))), without_cost(self.generate(*args, name)))
+
+    def test_the_paper_says_what_it_targets(self):
+        for args in (["--preset", "paper"], ["--selection", "paper"]):
+            answer = self.generate(*STEERED, *args)
+            self.assertEqual(answer["selection"], "paper")
+            self.assertIn("targets beta/2", answer["selection_means"])
+            self.assertIn("targets beta/2", self.ok("generate", *STEERED, *args).stderr)
+        self.assertEqual(self.generate(*STEERED, "--preset", "paper", "--selection", "draw")["selection"], "draw")
+
+    def test_infill_keeps_what_is_given(self):
+        answer = self.generate("--infill", "the [MASK:3] was [MASK] .", "--reward", "positive")
+        words = answer["text"].lower().replace(".", " .").split()
+        self.assertEqual((words[0], words[4]), ("the", "was"))
+
+    def test_prompt_from_a_file_or_an_option(self):
+        with open(self.path("prompt.txt"), "w") as file:
+            file.write("the movie\n")
+        expected = without_cost(self.generate("The movie", *SMALL))
+        self.assertEqual(without_cost(self.generate("-f", "prompt.txt", *SMALL)), expected)
+        self.assertEqual(without_cost(self.generate("-p", "THE  movie", *SMALL)), expected)
+
+    def test_degenerate_is_an_answer(self):
+        # Nothing but `gem` in one place would do, and the chain all but never puts it there.
+        answer = self.generate("--infill", "the plot was rather [MASK:1] .", "--reward", "contains:gem", "-k", "4")
+        self.assertEqual(answer["status"], "degenerate")
+        self.assertIsNone(answer["reward"])
+        self.assertTrue(answer["text"].startswith("The plot was rather"))
+        self.assertTrue(all(c["reward"] is None for c in answer["candidates"]))
+
+    def test_limits(self):
+        args = ["The movie", "--reward", "positive", *SMALL, "--iterations", "50"]
+        for limit in (["--budget", "8"], ["--max-forwards", "60"], ["--max-seconds", "1e-9"]):
+            answer = self.generate(*args, *limit)
+            self.assertEqual(answer["status"], "budget_spent")
+            self.assertLess(answer["sweeps"], 50)
+        adaptive = self.generate(*args, "--method", "pg-adapt", "--threshold", "-0.7")
+        self.assertGreaterEqual(adaptive["reward"], -0.7)
+        self.assertLess(adaptive["sweeps"], 50)
+
+    def test_options_without_effect_are_noted(self):
+        self.assertIn("note: --eta has no effect", self.ok("generate", *STEERED, "--eta", "0.1").stderr)
+        self.assertNotIn("note:", self.ok("generate", *STEERED).stderr)
+
+    def test_help_models_version(self):
+        self.assertIn("did you", self.run_pgdlm("generat").stderr)
+        text = self.ok("generate", "--help").stdout
+        for option in CHOICES:
+            self.assertIn(option, text)
+        self.assertIn("toy", self.ok("models").stdout)
+        self.assertEqual(self.ok("version").stdout, self.ok("--version").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,39 @@
+"""Runs the program for the tests of this folder. PGDLM says where it is."""
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+PGDLM = os.environ.get("PGDLM", os.path.join(os.path.dirname(__file__), "..", "..", "build", "pgdlm"))
+SMALL = ["-n", "8", "--diffusion-steps", "32", "-k", "4", "--iterations", "2"]  # quick, and it still resamples
+
+
+class ProgramTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run_pgdlm(self, *args):
+        return subprocess.run([PGDLM, *args], capture_output=True, text=True, cwd=self.folder, timeout=120)
+
+    def ok(self, *args):
+        result = self.run_pgdlm(*args)
+        self.assertEqual(result.returncode, 0, f"{args}: {result.stderr}")
+        return result
+
+    def generate(self, *args):
+        """A valid run with --json: the object it printed."""
+        return json.loads(self.ok("generate", *args, "--json").stdout)
+
+
+def without_cost(answer):
+    """What must not depend on how it was computed."""
+    answer = {key: value for key, value in answer.items() if key != "cost"}
+    if "samples" in answer:
+        answer["samples"] = [without_cost(sample) for sample in answer["samples"]]
+    return answer

@@ -1,0 +1,82 @@
+// The pure parts of the command line: options to requests, configurations there and back, gaps, suggestions.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/canvas.h"
+#include "cli/command_line.h"
+#include "cli/config.h"
+#include "cli/nearest.h"
+#include "cli/request.h"
+#include "smc/schemes.h"
+
+namespace pgdlm::cli {
+namespace {
+
+GenerateOptions parse(std::vector<const char*> args) {
+  args.insert(args.begin(), {"pgdlm", "generate"});
+  return parse_command_line(static_cast<int>(args.size()), args.data()).generate;
+}
+
+TEST(Cli, AStoredConfigurationIsTheSameRequest) {
+  const std::vector<std::vector<const char*>> lines = {
+      {"The movie"},
+      {"The movie", "--reward", "positive", "--seed", "18446744073709551615"},
+      {"--reward", "positive", "--preset", "paper", "-k", "3", "--beta", "0.30000000000000004"},
+      {"--reward", "positive", "--preset", "fk", "--method", "smc"},
+      {"--process", "remdm", "--remdm-schedule", "loop", "--eta", "0.02", "--nucleus", "usual"},
+      {"--process", "llada", "--diffusion-block-length", "8", "--resample-every", "block"},
+      {"--process", "dream", "--diffusion-algorithm", "3", "--ess-threshold", "always"},
+      {"--infill", "the [MASK:3] was \"[MASK]\" .", "--method", "pg-adapt", "--threshold", "-0.5", "--max-seconds", "9",
+       "--budget", "7", "--max-forwards", "8", "--max-events", "2", "--ancestor-sampling", "--resample-last"},
+  };
+  for (const auto& line : lines) {
+    const GenerateOptions options = settled(parse(line));
+    const std::string stored = to_config(options);
+    EXPECT_EQ(to_config(settled(from_config(stored, "test"))), stored);
+    EXPECT_EQ(from_config(stored, "test").seed, options.seed);
+    EXPECT_EQ(from_config(stored, "test").beta, options.beta);
+  }
+}
+
+TEST(Cli, ExplicitOptionsOverrideThePreset) {
+  const ToyModel model;
+  const auto plan = [&](std::vector<const char*> line) {
+    line.insert(line.end(), {"--reward", "positive"});
+    return make_request(settled(parse(line)), model).settings.plan;
+  };
+  EXPECT_EQ(plan({"--preset", "paper"}).selection, Selection::paper);
+  EXPECT_EQ(plan({"--preset", "paper", "--selection", "draw"}).selection, Selection::draw);
+  EXPECT_EQ(plan({"--preset", "paper"}).scheme->name, "multinomial");
+  EXPECT_EQ(plan({"--preset", "paper", "--scheme", "residual"}).scheme->name, "residual");
+  EXPECT_EQ(plan({"--ess-threshold", "always"}).ess_floor, std::nullopt);
+  EXPECT_EQ(plan({"--ess-threshold", "never"}).ess_floor, 0.0);
+  EXPECT_EQ(plan({"-k", "5", "-k", "6"}).particles, 6);
+}
+
+TEST(Cli, TheCanvasIsPromptAndGaps) {
+  const ToyModel model;
+  const Request request = make_request(settled(parse({"The movie", "-n", "3"})), model);
+  EXPECT_EQ(request.canvas.prompt, 2);
+  EXPECT_EQ(request.canvas.tokens.size(), 5U);
+  const auto pieces = parse_infill("the [MASK:3] was [MASK] .");
+  EXPECT_EQ(gap_count(pieces), 4);
+  const Canvas canvas = make_canvas(model, "it was great .", pieces);
+  EXPECT_EQ(canvas.prompt, 4);
+  EXPECT_EQ(canvas.tokens.size(), 4U + 7U);
+  EXPECT_EQ(canvas.tokens[5], model.mask());
+  for (const char* bad : {"the movie", "[MASK:0]", "[MASK:-1]", "[MASK:x]", "[MASK:3", "[MASKED]", "[MASK:]"})
+    EXPECT_THROW(parse_infill(bad), Error) << bad;
+}
+
+TEST(Cli, SuggestsTheNearestWordIfItIsNear) {
+  const std::vector<std::string> known = {"generate", "replay", "models", "version"};
+  EXPECT_EQ(nearest("generat", known), "generate");
+  EXPECT_EQ(nearest("genreate", known), "generate");
+  EXPECT_EQ(nearest("relay", known), "replay");
+  EXPECT_EQ(nearest("banana", known), std::nullopt);
+}
+
+}  // namespace
+}  // namespace pgdlm::cli
