@@ -114,7 +114,7 @@ void visit_sampling_options(Options& o, Visitor& visit) {
   visit.group("Resampling and choice");
   visit({"resample-every", "", "look at the weights after every N steps or at the ends of blocks"}, o.resample_every);
   visit({"ess-threshold", "", "resample when the effective sample size falls below this share of k"}, o.ess_threshold);
-  visit({"max-events", "", "at most so many resamplings per sweep"}, o.max_events);
+  visit({"max-events", "", "at most so many resamplings per sweep (-1: as many as there are particles)"}, o.max_events);
   visit({"scheme", "", "multinomial, stratified, systematic or residual"}, o.scheme);
   visit({"potential", "", "FK-Steering's weight of a step; all have the same target in exact arithmetic"}, o.potential);
   visit({"start", "", "where particle Gibbs takes its first reference from"}, o.start);

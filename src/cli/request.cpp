@@ -38,7 +38,7 @@ Settings settle_settings(GenerateOptions& o) {
   settle(o.potential, s.plan.potential);
   settle(o.ancestor_sampling, s.plan.ancestor_sampling);
   settle(o.resample_last, s.plan.resample_last);
-  limit(o.max_events, s.plan.max_events);
+  settle(o.max_events, s.plan.max_events);
   limit(o.threshold, s.plan.threshold);
   limit(o.budget, s.plan.max_particles);
   limit(o.max_forwards, s.plan.max_forwards);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
 #include <utility>
 
 #include "base/check.h"
@@ -173,13 +174,16 @@ Task<std::vector<Child>> DiffusionWorld::advance(std::vector<Seat> seats, Leg le
     if (leg.stage.weigh) co_await value(walkers, leg);
   }
   std::vector<Child> children;
+  std::unordered_map<NodeId, State> canvases;
   for (Walker& walker : walkers) {
     const bool finished = leg.stage.end < static_cast<int>(times_.size()) - 1 ||
                           std::find(walker.state.tokens.begin(), walker.state.tokens.end(), frame_.mask) ==
                               walker.state.tokens.end();
     if (!finished) throw Error(ErrorCode::bad_model, "the backward process left a mask after its last step");
     children.push_back(settle(walker, leg));
+    canvases.emplace(children.back().node, std::move(walker.state));
   }
+  tree_.have_at_hand(std::move(canvases));
   co_return children;
 }
 

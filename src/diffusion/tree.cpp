@@ -15,14 +15,11 @@ void State::apply(std::span<const Edit> edits) {
   }
 }
 
-Tree::Tree(State root) {
+Tree::Tree(State root) : root_canvas_(std::move(root)) {
   cells_.push_back({Node{.valued = true}});  // the root's value is 0 by convention: a constant of the target
-  canvases_.emplace(this->root(), std::move(root));
 }
 
 NodeId Tree::grow(NodeId parent, int step, std::vector<Edit> edits) {
-  State canvas = read(parent);
-  canvas.apply(edits);
   Cell cell{Node{parent, step, std::move(edits), at(parent).value}};
   cell.node.edits.shrink_to_fit();
 
@@ -35,7 +32,6 @@ NodeId Tree::grow(NodeId parent, int step, std::vector<Edit> edits) {
     cells_[index(id)] = std::move(cell);
   }
   ++cells_[index(parent)].children;
-  canvases_.emplace(id, std::move(canvas));
   return id;
 }
 
@@ -49,14 +45,16 @@ void Tree::set_value(NodeId id, double value) {
 State Tree::read(NodeId id) const {
   std::vector<NodeId> replay;
   auto found = canvases_.find(id);
-  for (; found == canvases_.end(); found = canvases_.find(id)) {
+  for (; found == canvases_.end() && id != root(); found = canvases_.find(id)) {
     replay.push_back(id);
     id = at(id).parent;
   }
-  State state = found->second;
+  State state = found == canvases_.end() ? root_canvas_ : found->second;
   for (auto it = replay.rbegin(); it != replay.rend(); ++it) state.apply(at(*it).edits);
   return state;
 }
+
+void Tree::have_at_hand(std::unordered_map<NodeId, State> canvases) { canvases_ = std::move(canvases); }
 
 std::vector<NodeId> Tree::path(NodeId leaf) const {
   std::vector<NodeId> path;
@@ -68,7 +66,7 @@ std::vector<NodeId> Tree::path(NodeId leaf) const {
 
 void Tree::keep(std::span<const NodeId> live) {
   const std::unordered_set<NodeId> wanted(live.begin(), live.end());
-  std::erase_if(canvases_, [&](const auto& entry) { return entry.first != root() && !wanted.contains(entry.first); });
+  std::erase_if(canvases_, [&](const auto& entry) { return !wanted.contains(entry.first); });
   for (std::size_t i = 1; i < cells_.size(); ++i) {
     NodeId id{static_cast<std::uint32_t>(i)};
     while (id != root() && cells_[index(id)].used && cells_[index(id)].children == 0 && !wanted.contains(id)) {

@@ -1,5 +1,5 @@
-// The ancestry of all states of a request, across sweeps. A node is a parent and a few edits; the canvas of a live
-// leaf is kept at hand, every other one is replayed. Memory grows with the number of edits, not with T x L.
+// The ancestry of all states of a request, across sweeps. A node is a parent and a few edits; the canvases of the
+// leaves at work are kept at hand, every other one is replayed. Memory grows with the number of edits, not with T x L.
 // Owned by the World, used by its thread.
 #pragma once
 
@@ -40,6 +40,9 @@ class Tree {
   State read(NodeId) const;
   std::vector<NodeId> path(NodeId leaf) const;  // from the root to the leaf
 
+  // The canvases to have at hand from now on, instead of those before: a stage's children replace their parents.
+  void have_at_hand(std::unordered_map<NodeId, State> canvases);
+
   // Forgets what is no ancestor of these; ids of forgotten nodes are used again.
   void keep(std::span<const NodeId> live);
 
@@ -56,7 +59,8 @@ class Tree {
 
   std::vector<Cell> cells_;
   std::vector<NodeId> free_;
-  std::unordered_map<NodeId, State> canvases_;  // the root's and those of leaves
+  State root_canvas_;
+  std::unordered_map<NodeId, State> canvases_;  // at hand
 };
 
 }  // namespace pgdlm
