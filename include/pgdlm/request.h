@@ -19,6 +19,13 @@ struct Canvas {
   Token eos = -1;
 };
 
+// What a trace still knows of an interrupted run: its edits, and how far the record is whole. A slot of a whole stage
+// that left no event did not change.
+struct Recording {
+  std::vector<Edited> edits;
+  int sweep = 0, step = 0;  // every stage before this step of this sweep is recorded
+};
+
 struct Request {
   Canvas canvas;
   int steps = 64;                              // T
@@ -27,7 +34,7 @@ struct Request {
   Settings settings;
   std::uint64_t seed = 0;
   bool trace = false;                          // emit Edited events: the run can be replayed and resumed
-  std::vector<Edited> recorded;                // a trace to resume from: stages found here are not computed again
+  Recording recorded;                          // to resume from: what it holds is not computed again
   std::string config;                          // passed on in RunStarted
 };
 

@@ -39,7 +39,7 @@ struct Sample {
 // A run as it is set up from the command line or from a trace.
 struct Job {
   GenerateOptions options;
-  std::vector<Edited> recorded;
+  Recording recorded;
   std::size_t known_events = 0;  // in the trace to be resumed
   std::string trace;             // file, may be empty
 };
@@ -60,7 +60,7 @@ Job resumed_job(const std::string& path) {
   const bool finished = std::holds_alternative<RunFinished>(trace.events.back());
   const std::size_t endings = finished ? 2 : 0;  // spent, run_finished: of a cancelled run they come too early
   return {.options = settled(from_config(started->config, path)),
-          .recorded = recorded_stages(trace),
+          .recorded = recording_of(trace),
           .known_events = trace.events.size() - std::min(endings, trace.events.size() - 1),
           .trace = path};
 }

@@ -45,8 +45,9 @@ DiffusionWorld::DiffusionWorld(const Request& request, const Frame& frame, Compu
       source_(source),
       events_(events),
       valuer_(frame, request.settings, compute, source),
-      tree_(initial_state(request.canvas)) {
-  for (const Edited& e : request.recorded) recorded_.emplace(Address{e.sweep, e.step, e.slot}, e);
+      tree_(initial_state(request.canvas)),
+      recorded_until_(request.recorded.sweep, request.recorded.step) {
+  for (const Edited& e : request.recorded.edits) recorded_.emplace(Address{e.sweep, e.step, e.slot}, e);
 }
 
 Step DiffusionWorld::step_at(int index) const {
@@ -110,30 +111,41 @@ Task<void> DiffusionWorld::walk(std::vector<Walker>& walkers, const Leg& leg) {
   }
 }
 
+// Values what has none yet. Particles that still sit on the same unvalued node (only the root can be that) share its
+// value: it is one draw that stays with the node, like every other.
 Task<void> DiffusionWorld::value(std::vector<Walker>& walkers, const Leg& leg) {
   const bool last = leg.stage.end == static_cast<int>(times_.size()) - 1;
   std::vector<Valuand> valuands;
-  std::vector<Walker*> owners;
+  std::vector<std::vector<Walker*>> owners;
+  std::unordered_map<NodeId, std::size_t> shared;
   for (Walker& walker : walkers) {
     const Node& parent = tree_.at(walker.seat.node);
-    const bool known = walker.moves.empty() && parent.valued && !redraw_;
-    if (known && !last) continue;  // at the end it is r(x0) that counts, whatever the guess was
+    const bool unchanged = walker.moves.empty() && !redraw_;
+    if (unchanged && parent.valued && !last) continue;  // at the end it is r(x0) that counts, whatever the guess was
+    if (unchanged && !parent.valued) {
+      const auto [first, alone] = shared.emplace(walker.seat.node, owners.size());
+      if (!alone) {
+        owners[first->second].push_back(&walker);
+        continue;
+      }
+    }
     const Key key = leg.key.child(static_cast<std::uint64_t>(walker.seat.slot)).child(kValue);
     const bool lagging = lag_ && !last;
     valuands.push_back({lagging ? walker.before : walker.state, times_[lagging ? leg.stage.end - 1 : leg.stage.end],
                         parent.value, last, key});
-    owners.push_back(&walker);
+    owners.push_back({&walker});
   }
   if (valuands.empty()) co_return;
   const std::vector<double> values = co_await valuer_.values(std::move(valuands));
-  for (std::size_t i = 0; i < owners.size(); ++i) {
-    owners[i]->valued = true;
-    owners[i]->value = values[i];
-  }
+  for (std::size_t i = 0; i < owners.size(); ++i)
+    for (Walker* walker : owners[i]) {
+      walker->valued = true;
+      walker->value = values[i];
+    }
 }
 
 Child DiffusionWorld::settle(Walker& walker, const Leg& leg) {
-  if (trace_) {
+  if (trace_ && (walker.valued || !walker.moves.empty())) {
     Edited event{leg.sweep, leg.stage.begin, walker.seat.slot, {}, walker.valued, walker.value};
     for (const auto& [step, move] : walker.moves)
       for (const Edit& edit : move) event.edits.push_back({step, edit});
@@ -148,8 +160,11 @@ Child DiffusionWorld::settle(Walker& walker, const Leg& leg) {
   return {node, tree_.at(node).value};
 }
 
-// A stage that a trace already holds: its edits and its value, nothing is drawn or computed.
-void DiffusionWorld::replay(Walker& walker, const Edited& recorded) {
+// A stage that a trace already holds: its edits and its value; nothing is drawn or computed.
+void DiffusionWorld::replay(Walker& walker, const Leg& leg) const {
+  const auto found = recorded_.find({leg.sweep, leg.stage.begin, walker.seat.slot});
+  if (found == recorded_.end()) return;
+  const Edited& recorded = found->second;
   for (const TimedEdit& timed : recorded.edits) {
     if (walker.moves.empty() || walker.moves.back().first != timed.step) walker.moves.emplace_back(timed.step, Move{});
     walker.moves.back().second.push_back(timed.edit);
@@ -161,14 +176,11 @@ void DiffusionWorld::replay(Walker& walker, const Edited& recorded) {
 
 Task<std::vector<Child>> DiffusionWorld::advance(std::vector<Seat> seats, Leg leg) {
   std::vector<Walker> walkers(seats.size());
-  bool replayed = !seats.empty();
-  for (std::size_t i = 0; i < seats.size(); ++i) {
+  for (std::size_t i = 0; i < seats.size(); ++i)
     walkers[i] = Walker{.seat = seats[i], .state = tree_.read(seats[i].node), .step = leg.stage.begin};
-    const auto found = recorded_.find({leg.sweep, leg.stage.begin, seats[i].slot});
-    replayed = replayed && found != recorded_.end();
-  }
-  if (replayed) {
-    for (Walker& walker : walkers) replay(walker, recorded_.at({leg.sweep, leg.stage.begin, walker.seat.slot}));
+
+  if (std::pair{leg.sweep, leg.stage.begin} < recorded_until_) {
+    for (Walker& walker : walkers) replay(walker, leg);
   } else {
     co_await walk(walkers, leg);
     if (leg.stage.weigh) co_await value(walkers, leg);

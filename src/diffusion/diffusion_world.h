@@ -55,7 +55,7 @@ class DiffusionWorld final : public World {
   Task<void> walk(std::vector<Walker>& walkers, const Leg& leg);
   Task<void> value(std::vector<Walker>& walkers, const Leg& leg);
   Child settle(Walker& walker, const Leg& leg);
-  void replay(Walker& walker, const Edited& recorded);
+  void replay(Walker& walker, const Leg& leg) const;
   const std::vector<NodeId>& path_to(NodeId leaf) const;
   std::size_t reached(const std::vector<NodeId>& path, int step) const;
 
@@ -69,6 +69,7 @@ class DiffusionWorld final : public World {
   Valuer valuer_;
   Tree tree_;
   std::map<Address, Edited> recorded_;
+  std::pair<int, int> recorded_until_;  // sweep and step
 
   mutable std::vector<NodeId> path_;  // of the leaf asked for last: a sweep asks for one leaf at every stage
 };

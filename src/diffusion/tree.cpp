@@ -15,9 +15,7 @@ void State::apply(std::span<const Edit> edits) {
   }
 }
 
-Tree::Tree(State root) : root_canvas_(std::move(root)) {
-  cells_.push_back({Node{.valued = true}});  // the root's value is 0 by convention: a constant of the target
-}
+Tree::Tree(State root) : root_canvas_(std::move(root)) { cells_.push_back({}); }
 
 NodeId Tree::grow(NodeId parent, int step, std::vector<Edit> edits) {
   Cell cell{Node{parent, step, std::move(edits), at(parent).value}};

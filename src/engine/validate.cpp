@@ -62,7 +62,7 @@ void check_valuing(const Request& request) {
 // Edits of a trace are written into the canvas as they stand, so a file from elsewhere must not get through.
 void check_recorded(const Request& request, const Frame& frame, const Denoiser& denoiser) {
   const int updates = static_cast<int>(request.process->times(request.steps).size()) - 1;
-  for (const Edited& stage : request.recorded) {
+  for (const Edited& stage : request.recorded.edits) {
     const std::string where = "resume: sweep " + std::to_string(stage.sweep) + ", step " + std::to_string(stage.step) +
                               ", slot " + std::to_string(stage.slot) + ": ";
     int step = stage.step;

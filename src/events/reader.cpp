@@ -49,12 +49,16 @@ Trace read_trace(const std::filesystem::path& path) {
   return read_trace(in, path.string());
 }
 
-std::vector<Edited> recorded_stages(const Trace& trace) {
-  std::vector<Edited> stages;
+Recording recording_of(const Trace& trace) {
+  Recording recording;
   for (const Event& event : trace.events) {
-    if (const auto* edited = std::get_if<Edited>(&event)) stages.push_back(*edited);
+    if (const auto* edited = std::get_if<Edited>(&event)) recording.edits.push_back(*edited);
+    if (const auto* weighed = std::get_if<Weighed>(&event)) {
+      recording.sweep = weighed->sweep;
+      recording.step = weighed->step;
+    }
   }
-  return stages;
+  return recording;
 }
 
 }  // namespace pgdlm

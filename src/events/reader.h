@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "pgdlm/events.h"
+#include "pgdlm/request.h"
 
 namespace pgdlm {
 
@@ -19,7 +19,7 @@ struct Trace {
 Trace read_trace(std::istream& in, const std::string& name);
 Trace read_trace(const std::filesystem::path& path);
 
-// The stages a request need not compute again (Request::recorded).
-std::vector<Edited> recorded_stages(const Trace& trace);
+// What a request need not compute again (Request::recorded). A stage is whole once it was weighed.
+Recording recording_of(const Trace& trace);
 
 }  // namespace pgdlm

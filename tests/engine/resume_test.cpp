@@ -29,7 +29,7 @@ TEST(Resume, FromEveryCut) {
     for (std::size_t cut = whole.text.find('\n') + 1; cut < whole.text.size(); cut += 97) {
       std::istringstream cut_off(whole.text.substr(0, cut));
       Request resumed = request;
-      resumed.recorded = recorded_stages(read_trace(cut_off, "cut"));
+      resumed.recorded = recording_of(read_trace(cut_off, "cut"));
       Engine second(toy_denoiser(), {.threads = 1});
       Stream stream;
       const Answer again = second.generate(resumed, stream);
@@ -47,7 +47,8 @@ TEST(Resume, FromACompleteTraceComputesNothing) {
   Stream whole;
   engine.generate(toy_request(1), whole);
   Request resumed = toy_request(1);
-  resumed.recorded = whole.all<Edited>();
+  std::istringstream complete(whole.text);
+  resumed.recorded = recording_of(read_trace(complete, "whole"));
   Stream stream;
   const Answer again = engine.generate(resumed, stream);
   EXPECT_EQ(stream.text, whole.text);

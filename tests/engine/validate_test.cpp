@@ -96,7 +96,7 @@ TEST(Validate, Process) {
 
 // A trace from elsewhere must not write outside the canvas.
 TEST(Validate, RecordedStages) {
-  const auto recorded = [](Edited stage) { return [stage](Request& r) { r.recorded = {stage}; }; };
+  const auto recorded = [](Edited stage) { return [stage](Request& r) { r.recorded.edits = {stage}; }; };
   EXPECT_EQ(refusal(recorded({0, 0, 0, {{0, {5, 1, 0}}}, true, 0})).message, "accepted");
   expect_refused("resume: sweep 0, step 0, slot 0: edit of position 12 at step 0",
                  recorded({0, 0, 0, {{0, {12, 1, 0}}}, true, 0}));

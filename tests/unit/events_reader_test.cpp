@@ -78,7 +78,8 @@ TEST(EventsReader, RefusesWhatIsNoTrace) {
 }
 
 TEST(EventsReader, FindsTheRecordedStages) {
-  const std::vector<Edited> stages = recorded_stages(read(sample_trace()));
+  const Recording recording = recording_of(read(sample_trace()));
+  const std::vector<Edited>& stages = recording.edits;
   ASSERT_EQ(stages.size(), 1U);
   EXPECT_EQ(stages[0].edits.at(0).edit, (Edit{1, 2, 0}));
   EXPECT_EQ(stages[0].value, 0.25);

@@ -23,11 +23,12 @@ TEST(Tree, StatesAreParentsPlusEdits) {
   EXPECT_EQ(tree.path(b), (std::vector<NodeId>{tree.root(), a, b}));
 }
 
-TEST(Tree, ForgottenCanvasesAreReplayed) {
+TEST(Tree, CanvasesNotAtHandAreReplayed) {
   Tree tree = masked_tree(2);
   const NodeId a = tree.grow(tree.root(), 0, {{0, 1, 0}});
   const NodeId b = tree.grow(a, 1, {{1, 2, 0}});
-  tree.keep(std::vector<NodeId>{b});  // a's canvas is dropped, a itself is b's ancestor
+  tree.have_at_hand({{b, tree.read(b)}});
+  tree.keep(std::vector<NodeId>{b});
   EXPECT_EQ(tree.read(a).tokens, (std::vector<Token>{1, kMask}));
   EXPECT_EQ(tree.read(b).tokens, (std::vector<Token>{1, 2}));
 }
