@@ -21,7 +21,7 @@ add_library(pgdlm_flags INTERFACE)
 target_compile_features(pgdlm_flags INTERFACE cxx_std_20)
 target_compile_options(pgdlm_flags INTERFACE
   -Wall -Wextra -Wpedantic
-  -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual  # each has hidden a real bug behind a working build
+  -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual  # names and overrides that are not what they seem
   -Wfloat-conversion                                # a lost half of a log-weight; integers: see below
   -Wno-missing-field-initializers                   # designated initialisers with defaults are our style
   # no -Wconversion: typed indices guard the integers, and its casts would bury the formulas

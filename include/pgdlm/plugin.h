@@ -100,7 +100,7 @@ class Backward {
   // Then the tokens. Returns the whole move, decision.ready included.
   virtual Move fill(StateView, const Decision&, const Prediction&, Step, Draws&) const = 0;
 
-  // The greedy path: how many positions it reveals at this step, and the move itself (asked only if > 0).
+  // The greedy path: how many positions it changes at this step, and the move itself (asked for only if > 0).
   // It must have positive probability under decide and fill wherever those are random.
   virtual int greedy_quota(StateView, Step) const = 0;
   virtual Move greedy(StateView, const Prediction&, Step) const = 0;

@@ -55,7 +55,7 @@ void check_valuing(const Request& request) {
   require_at_least(valuing.tau, 1, "tau");
   if (valuing.prefix && request.reward && !request.reward->accepts_prefixes()) {
     refuse("prefix is on, but this reward scores complete texts only", "a reward that accepts prefixes",
-           "leave --prefix out: the valuer then completes the canvas before it asks the reward");
+           "turn prefix off: the valuer then completes the canvas before it asks the reward");
   }
 }
 

@@ -68,13 +68,12 @@ struct Chain {
   int sweeps = 0;
 
   void take(Cloud next, const Run& run) {
-    const Pick old = state;
-    const bool had_reference = next.reference >= 0;
     cloud = std::move(next);
     state = draw_from(cloud, *run.source.open(select_key(run, sweeps)));
     const Pick top = best_of(cloud);
     if (sweeps == 0 || top.reward > best.reward) best = top;
-    run.events.emit(Selected{sweeps, state.slot, state.reward, had_reference && state.leaf == old.leaf});
+    const bool kept = cloud.reference >= 0 && state.leaf == at(cloud, cloud.reference).leaf;
+    run.events.emit(Selected{sweeps, state.slot, state.reward, kept});
     ++sweeps;
   }
 
