@@ -24,7 +24,7 @@ struct Answer {
   std::vector<ScoredText> candidates;  // the last sweep's particles
   double log_z = 0;                    // log evidence of the last sweep
   Selection selection = Selection::draw;
-  int sweeps = 0;                      // sweeps run, the start included
+  int sweeps = 0;  // sweeps run, the start included
   std::uint64_t seed = 0;
   Cost cost;
 };

@@ -14,10 +14,10 @@
 namespace pgdlm {
 
 struct EngineOptions {
-  int threads = 2;                           // 1: lanes run on the coordinator; 2: a worker for each lane
-  bool memo = true;                          // reuse predictions and rewards; results do not depend on it
+  int threads = 2;   // 1: lanes run on the coordinator; 2: a worker for each lane
+  bool memo = true;  // reuse predictions and rewards; results do not depend on it
   std::size_t memo_bytes = std::size_t{256} << 20;
-  int max_batch = 64;                        // states per forward
+  int max_batch = 64;  // states per forward
 };
 
 using Ticket = std::uint64_t;
@@ -33,9 +33,9 @@ class Engine {
 
   // Validates (Error{invalid_request}) and queues. Any thread. The sink must live until `finished` is called.
   Ticket submit(Request, EventSink&, Finished);
-  void cancel(Ticket);            // any thread; the request ends soon with Status::cancelled and the best it has
-  void run(std::stop_token);      // until stopped
-  void run_until_idle();          // until every submitted request has finished
+  void cancel(Ticket);        // any thread; the request ends soon with Status::cancelled and the best it has
+  void run(std::stop_token);  // until stopped
+  void run_until_idle();      // until every submitted request has finished
 
   // submit, run, return: for one request at a time.
   Answer generate(Request, EventSink&);

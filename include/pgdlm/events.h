@@ -39,7 +39,7 @@ struct TimedEdit {
   int step = 0;
   Edit edit;
 };
-struct Edited {  // trace level only
+struct Edited {                       // trace level only
   int sweep = 0, step = 0, slot = 0;  // step: where the stage began
   std::vector<TimedEdit> edits;
   bool fresh = false;  // the value was estimated in this stage

@@ -21,10 +21,10 @@ using Position = std::int32_t;
 // What stays the same during a request. Owned by the World of the request, outlives all views.
 struct Frame {
   Token mask = -1;
-  Token eos = -1;                     // -1: the vocabulary has none
-  int vocab = 0;                      // logits per position; the mask token may be one of them
-  int prompt = 0;                     // the first positions are the prompt
-  std::vector<std::uint8_t> pinned;   // [length] 1: given (prompt, infilling), never denoised nor remasked
+  Token eos = -1;                    // -1: the vocabulary has none
+  int vocab = 0;                     // logits per position; the mask token may be one of them
+  int prompt = 0;                    // the first positions are the prompt
+  std::vector<std::uint8_t> pinned;  // [length] 1: given (prompt, infilling), never denoised nor remasked
 
   int length() const { return static_cast<int>(pinned.size()); }
 };
@@ -112,17 +112,17 @@ class Backward {
   }
   virtual bool scores_transitions() const { return false; }
 
-  virtual bool remembers() const { return false; }              // does it write notes?
-  virtual std::vector<double> times(int steps) const;           // [steps+1] from 1 to 0; default: equally spaced
+  virtual bool remembers() const { return false; }                     // does it write notes?
+  virtual std::vector<double> times(int steps) const;                  // [steps+1] from 1 to 0; default: equally spaced
   virtual std::vector<int> block_ends(const Frame&, int steps) const;  // step counts; default: {steps}
-  virtual void validate(const Frame&, int /*steps*/) const {}   // throws Error{invalid_request}
+  virtual void validate(const Frame&, int /*steps*/) const {}          // throws Error{invalid_request}
 };
 
 // A completed canvas, or the finished prefix of one, to be scored.
 struct Candidate {
   std::span<const Token> tokens;  // prompt included
   int prompt = 0;
-  bool complete = true;           // false: a prefix of an unfinished canvas (only if accepts_prefixes)
+  bool complete = true;  // false: a prefix of an unfinished canvas (only if accepts_prefixes)
 };
 
 // r(c, x0). A function of the candidate alone. -inf forbids a text; NaN is an error. Called by one thread at a time.

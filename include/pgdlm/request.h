@@ -15,7 +15,7 @@ namespace pgdlm {
 // The canvas before denoising: given tokens are pinned, mask tokens are to be generated.
 struct Canvas {
   std::vector<Token> tokens;
-  int prompt = 0;   // the first positions are the prompt
+  int prompt = 0;  // the first positions are the prompt
   Token eos = -1;
 };
 
@@ -28,14 +28,14 @@ struct Recording {
 
 struct Request {
   Canvas canvas;
-  int steps = 64;                              // T
+  int steps = 64;  // T
   std::shared_ptr<const Backward> process;
-  std::shared_ptr<Reward> reward;              // null: every text scores 0
+  std::shared_ptr<Reward> reward;  // null: every text scores 0
   Settings settings;
   std::uint64_t seed = 0;
-  bool trace = false;                          // emit Edited events: the run can be replayed and resumed
-  Recording recorded;                          // to resume from: what it holds is not computed again
-  std::string config;                          // passed on in RunStarted
+  bool trace = false;  // emit Edited events: the run can be replayed and resumed
+  Recording recorded;  // to resume from: what it holds is not computed again
+  std::string config;  // passed on in RunStarted
 };
 
 }  // namespace pgdlm

@@ -5,10 +5,10 @@
 
 #include "pgdlm/error.h"
 
-#define PGDLM_CHECK(condition)                                                                                 \
-  do {                                                                                                         \
-    if (!(condition))                                                                                          \
-      throw ::pgdlm::Error(::pgdlm::ErrorCode::internal,                                                       \
-                           std::string(__FILE__) + ":" + std::to_string(__LINE__) + ": " #condition,           \
-                           "this is a bug in pgdlm, please report it");                                        \
+#define PGDLM_CHECK(condition)                                                                       \
+  do {                                                                                               \
+    if (!(condition))                                                                                \
+      throw ::pgdlm::Error(::pgdlm::ErrorCode::internal,                                             \
+                           std::string(__FILE__) + ":" + std::to_string(__LINE__) + ": " #condition, \
+                           "this is a bug in pgdlm, please report it");                              \
   } while (false)

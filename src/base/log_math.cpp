@@ -15,9 +15,7 @@ double log_sum_exp(std::span<const double> x) {
   return top + std::log(sum);
 }
 
-double log_mean_exp(std::span<const double> x) {
-  return log_sum_exp(x) - std::log(static_cast<double>(x.size()));
-}
+double log_mean_exp(std::span<const double> x) { return log_sum_exp(x) - std::log(static_cast<double>(x.size())); }
 
 void softmax(std::span<const float> logits, double temperature, std::span<double> probs) {
   float top = -std::numeric_limits<float>::infinity();

@@ -31,7 +31,8 @@ class PhiloxDraws final : public Draws {
   double uniform() {
     const auto lo = [](std::uint64_t v) { return static_cast<std::uint32_t>(v); };
     const auto hi = [](std::uint64_t v) { return static_cast<std::uint32_t>(v >> 32); };
-    const auto bits = philox4x32({lo(count_), hi(count_), lo(key_.path), hi(key_.path)}, {lo(key_.seed), hi(key_.seed)});
+    const auto bits =
+        philox4x32({lo(count_), hi(count_), lo(key_.path), hi(key_.path)}, {lo(key_.seed), hi(key_.seed)});
     ++count_;
     const std::uint64_t word = (std::uint64_t{bits[0]} << 32) | bits[1];
     return static_cast<double>(word >> 11) * 0x1p-53;

@@ -20,9 +20,8 @@ Ranked rank(std::span<const double> probs, int most) {
   std::vector<Token> order(probs.size());
   std::iota(order.begin(), order.end(), 0);
   const auto top = std::min<std::size_t>(most, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top), order.end(), [&](Token a, Token b) {
-    return probs[a] != probs[b] ? probs[a] > probs[b] : a < b;
-  });
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top), order.end(),
+                    [&](Token a, Token b) { return probs[a] != probs[b] ? probs[a] > probs[b] : a < b; });
   Ranked ranked;
   for (std::size_t i = 0; i < top && probs[order[i]] > 0; ++i) {
     ranked.tokens.push_back(order[i]);
@@ -35,7 +34,7 @@ Ranked rank(std::span<const double> probs, int most) {
 struct Choice {
   double log_prob;
   std::vector<int> ranks;
-  std::size_t last;  // index of the last raised rank
+  std::size_t last;                                          // index of the last raised rank
   friend bool operator<(const Choice& a, const Choice& b) {  // for a queue whose top is the best
     return a.log_prob != b.log_prob ? a.log_prob < b.log_prob : a.ranks > b.ranks;
   }

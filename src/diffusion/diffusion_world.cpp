@@ -17,9 +17,7 @@ Key step_key(const Leg& leg, int slot, int step) {
   return leg.key.child(static_cast<std::uint64_t>(slot)).child(kStep).child(static_cast<std::uint64_t>(step));
 }
 
-State initial_state(const Canvas& canvas) {
-  return {canvas.tokens, std::vector<float>(canvas.tokens.size(), 0.0F)};
-}
+State initial_state(const Canvas& canvas) { return {canvas.tokens, std::vector<float>(canvas.tokens.size(), 0.0F)}; }
 
 Move difference(const State& from, const State& to) {
   Move move;
@@ -72,9 +70,9 @@ bool DiffusionWorld::take(Walker& walker, const Leg& leg, Step step, PredictJob&
   job = {walker.state.tokens, walker.state.notes, step.t,
          [this, &walker, step, greedy, key = step_key(leg, walker.seat.slot, step.index)](
              StateView state, const Prediction& prediction) {
-           walker.move = greedy ? process_.greedy(state, prediction, step)
-                                : process_.fill(state, walker.decision, prediction, step,
-                                                *source_.open(key.child(kTokens)));
+           walker.move =
+               greedy ? process_.greedy(state, prediction, step)
+                      : process_.fill(state, walker.decision, prediction, step, *source_.open(key.child(kTokens)));
          }};
   return false;
 }
@@ -188,9 +186,9 @@ Task<std::vector<Child>> DiffusionWorld::advance(std::vector<Seat> seats, Leg le
   std::vector<Child> children;
   std::unordered_map<NodeId, State> canvases;
   for (Walker& walker : walkers) {
-    const bool finished = leg.stage.end < static_cast<int>(times_.size()) - 1 ||
-                          std::find(walker.state.tokens.begin(), walker.state.tokens.end(), frame_.mask) ==
-                              walker.state.tokens.end();
+    const bool finished =
+        leg.stage.end < static_cast<int>(times_.size()) - 1 ||
+        std::find(walker.state.tokens.begin(), walker.state.tokens.end(), frame_.mask) == walker.state.tokens.end();
     if (!finished) throw Error(ErrorCode::bad_model, "the backward process left a mask after its last step");
     children.push_back(settle(walker, leg));
     canvases.emplace(children.back().node, std::move(walker.state));
@@ -206,8 +204,8 @@ const std::vector<NodeId>& DiffusionWorld::path_to(NodeId leaf) const {
 
 // Index of the last node of a path made by steps before `step`.
 std::size_t DiffusionWorld::reached(const std::vector<NodeId>& path, int step) const {
-  const auto after = std::partition_point(path.begin(), path.end(),
-                                          [&](NodeId id) { return tree_.at(id).step < step; });
+  const auto after =
+      std::partition_point(path.begin(), path.end(), [&](NodeId id) { return tree_.at(id).step < step; });
   return static_cast<std::size_t>(after - path.begin()) - 1;
 }
 

@@ -120,8 +120,7 @@ Task<std::vector<double>> Valuer::values(std::vector<Valuand> valuands) {
 
   std::vector<double> values;
   for (std::size_t v = 0; v < valuands.size(); ++v)
-    values.push_back(rewards[v].empty() ? valuands[v].inherited
-                                        : estimate(std::move(rewards[v]), valuands[v].last));
+    values.push_back(rewards[v].empty() ? valuands[v].inherited : estimate(std::move(rewards[v]), valuands[v].last));
   co_return values;
 }
 

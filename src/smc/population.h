@@ -24,9 +24,9 @@ struct Particle {
 // The end of a sweep. Nothing was resampled after the last weighing unless the plan asked for it.
 struct Cloud {
   std::vector<Particle> particles;
-  double log_z = 0;     // log evidence
-  int reference = -1;   // its slot
-  bool complete = true; // false: cancelled on the way
+  double log_z = 0;      // log evidence
+  int reference = -1;    // its slot
+  bool complete = true;  // false: cancelled on the way
 };
 
 class Population {

@@ -51,9 +51,7 @@ Run sweep_run(const Run& run, int number) {
   return r;
 }
 
-Key select_key(const Run& run, int number) {
-  return run.key.child(kSelect).child(static_cast<std::uint64_t>(number));
-}
+Key select_key(const Run& run, int number) { return run.key.child(kSelect).child(static_cast<std::uint64_t>(number)); }
 
 Plan with_scheme(Plan plan) {
   if (!plan.scheme) plan.scheme = find_scheme("systematic");
@@ -163,9 +161,7 @@ Task<Outcome> run_sampler(Run run, Plan plan, Schedule schedule) {
       plan.particles = 1;
       plan.proposal = Proposal::greedy;
       return single_sweep(std::move(run), plan, std::move(schedule));
-    case Method::best_of_n:
-      plan.max_events = 0;
-      return single_sweep(std::move(run), plan, std::move(schedule));
+    case Method::best_of_n: plan.max_events = 0; return single_sweep(std::move(run), plan, std::move(schedule));
     case Method::smc: return single_sweep(std::move(run), plan, std::move(schedule));
     case Method::particle_gibbs:
     case Method::particle_gibbs_adaptive: return particle_gibbs(std::move(run), plan, std::move(schedule));

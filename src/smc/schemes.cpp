@@ -113,8 +113,7 @@ Offspring systematic_given(std::span<const double> probs, int reference, Draws& 
   auto cells = systematic_cells(probs);
   std::vector<double> mass;
   for (const Cell& cell : cells)
-    mass.push_back(cell.length *
-                   static_cast<double>(std::count(cell.parents.begin(), cell.parents.end(), reference)));
+    mass.push_back(cell.length * static_cast<double>(std::count(cell.parents.begin(), cell.parents.end(), reference)));
   Offspring born{std::move(cells[static_cast<std::size_t>(draws.categorical(mass))].parents), -1};
   std::vector<double> copies;
   for (int parent : born.parents) copies.push_back(parent == reference ? 1.0 : 0.0);

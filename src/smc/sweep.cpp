@@ -53,7 +53,7 @@ Task<Cloud> sweep(Run run, Plan plan, Schedule schedule, std::optional<NodeId> r
 
     pop.reweigh(last);
     run.events.emit(weighed(pop, run, stage));
-    if (pop.weights().degenerate()) break;            // only r(x0) may be -inf, so this is the end
+    if (pop.weights().degenerate()) break;                       // only r(x0) may be -inf, so this is the end
     if (last ? !to_the_end : !pop.wants_resampling()) continue;  // skipped resampling keeps its weights
 
     int ancestor = pop.reference();

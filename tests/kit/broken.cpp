@@ -31,8 +31,8 @@ Offspring pinned_systematic(std::span<const double> probs, int reference, Draws&
 
   Offspring born;
   for (int j = 0; j < others; ++j)
-    born.parents.push_back(static_cast<int>(
-        std::upper_bound(ends.begin(), ends.end() - 1, (u + j) / others) - ends.begin()));
+    born.parents.push_back(
+        static_cast<int>(std::upper_bound(ends.begin(), ends.end() - 1, (u + j) / others) - ends.begin()));
   born.parents.push_back(reference);
   born.kept = others;
   return born;

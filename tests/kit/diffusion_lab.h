@@ -12,8 +12,8 @@ namespace pgdlm::kit {
 
 struct DiffusionSetup {
   std::shared_ptr<const Backward> process;
-  int length = 2;     // positions to generate
-  int tokens = 2;     // vocabulary without the mask
+  int length = 2;  // positions to generate
+  int tokens = 2;  // vocabulary without the mask
   int steps = 2;
   Settings settings;
   ToyRewardOptions reward = {};

@@ -54,8 +54,10 @@ double greedy_probability(const NamedProcess& p, Settings s) {
 }
 
 void print_processes() {
-  std::printf("| process | preset | scheme | TV, preset's rule | TV, always | E[1/Ẑ]·Z − 1 | start smc: E[Ẑ]/Z − 1 | start greedy: its probability |\n"
-              "|---|---|---|---|---|---|---|---|\n");
+  std::printf(
+      "| process | preset | scheme | TV, preset's rule | TV, always | E[1/Ẑ]·Z − 1 | start smc: E[Ẑ]/Z − 1 | start "
+      "greedy: its probability |\n"
+      "|---|---|---|---|---|---|---|---|\n");
   for (const NamedProcess& p : law_processes())
     for (Preset which : {Preset::exact, Preset::paper})
       for (std::string_view scheme : scheme_names()) {
@@ -69,8 +71,9 @@ void print_processes() {
         smc.method = Method::smc;
         smc.selection = Selection::draw;
         std::printf("| %s | %s | %s | %s | %s | %s | %s | %.2g |\n", p.name.c_str(), name_of(which),
-                    std::string(scheme).c_str(), up_to(as_offered).c_str(), up_to(finding.tv).c_str(), up_to(finding.evidence_error).c_str(),
-                    up_to(evidence_bias(lab.lab(), smc)).c_str(), greedy_probability(p, s));
+                    std::string(scheme).c_str(), up_to(as_offered).c_str(), up_to(finding.tv).c_str(),
+                    up_to(finding.evidence_error).c_str(), up_to(evidence_bias(lab.lab(), smc)).c_str(),
+                    greedy_probability(p, s));
       }
 }
 
@@ -99,7 +102,9 @@ void print_broken() {
   const Table two{.steps = 2}, three{.steps = 3};
   Plan plan = settings(Preset::exact, find_scheme("multinomial")).plan;
   plan.ess_floor = std::nullopt;
-  const auto row = [](const char* name, int k, double tv) { std::printf("| %s | %d | %s |\n", name, k, up_to(tv).c_str()); };
+  const auto row = [](const char* name, int k, double tv) {
+    std::printf("| %s | %d | %s |\n", name, k, up_to(tv).c_str());
+  };
 
   Plan twice = plan;
   twice.selection = Selection::paper;

@@ -88,18 +88,17 @@ TEST_P(Valuers, EveryEstimateLeavesTheTarget) {
 
 INSTANTIATE_TEST_SUITE_P(
     Laws, Valuers,
-    testing::Values(NamedValuing{"beam_1", {.estimator = Estimator::beam, .phi = 1}},
-                    NamedValuing{"beam_2", {.estimator = Estimator::beam, .phi = 2}},
-                    NamedValuing{"beam_1_tau_2", {.estimator = Estimator::beam, .phi = 1, .tau = 2}},
-                    NamedValuing{"random_1", {.estimator = Estimator::random, .phi = 1}},
-                    NamedValuing{"random_2", {.estimator = Estimator::random, .phi = 2}},
-                    NamedValuing{"random_1_tau_2", {.estimator = Estimator::random, .phi = 1, .tau = 2}},
-                    NamedValuing{"random_2_beta_outside",
-                                 {.estimator = Estimator::random, .phi = 2, .beta_inside = false}},
-                    NamedValuing{"random_1_redrawn",
-                                 {.estimator = Estimator::random, .phi = 1, .redraw_unchanged = true}},
-                    NamedValuing{"random_1_lag", {.estimator = Estimator::random, .phi = 1, .lag = true}},
-                    NamedValuing{"prefix", {.prefix = true}, true}),
+    testing::Values(
+        NamedValuing{"beam_1", {.estimator = Estimator::beam, .phi = 1}},
+        NamedValuing{"beam_2", {.estimator = Estimator::beam, .phi = 2}},
+        NamedValuing{"beam_1_tau_2", {.estimator = Estimator::beam, .phi = 1, .tau = 2}},
+        NamedValuing{"random_1", {.estimator = Estimator::random, .phi = 1}},
+        NamedValuing{"random_2", {.estimator = Estimator::random, .phi = 2}},
+        NamedValuing{"random_1_tau_2", {.estimator = Estimator::random, .phi = 1, .tau = 2}},
+        NamedValuing{"random_2_beta_outside", {.estimator = Estimator::random, .phi = 2, .beta_inside = false}},
+        NamedValuing{"random_1_redrawn", {.estimator = Estimator::random, .phi = 1, .redraw_unchanged = true}},
+        NamedValuing{"random_1_lag", {.estimator = Estimator::random, .phi = 1, .lag = true}},
+        NamedValuing{"prefix", {.prefix = true}, true}),
     [](const auto& info) { return info.param.name; });
 
 TEST(Valuers, AncestorSamplingWithNoisyEstimatesLeavesTheTarget) {

@@ -177,8 +177,7 @@ TEST(FirstLaws, ConstantRewardGivesEqualWeightsAndExactEvidence) {
         const auto world = lab.open(source);
         return run_inline(run_sampler(pgdlm::Run{*world, source, equal, Key{}}, plan, lab.schedule)).cloud.log_z;
       },
-      [&](double log_z, double) { EXPECT_DOUBLE_EQ(std::exp(log_z), std::exp(c)); },
-      {.max_leaves = 2'000'000});
+      [&](double log_z, double) { EXPECT_DOUBLE_EQ(std::exp(log_z), std::exp(c)); }, {.max_leaves = 2'000'000});
 }
 
 // ---- teeth ----
@@ -189,9 +188,7 @@ Finding broken_scheme(const Scheme& scheme) {
   return invariance(table_lab(kTwoSteps), plan);
 }
 
-TEST(Teeth, SortedMultinomialWithOverwrittenSlotIsCaught) {
-  EXPECT_GE(broken_scheme(kSortedMultinomial).tv, kBroken);
-}
+TEST(Teeth, SortedMultinomialWithOverwrittenSlotIsCaught) { EXPECT_GE(broken_scheme(kSortedMultinomial).tv, kBroken); }
 TEST(Teeth, SystematicWithPinnedReferenceIsCaught) { EXPECT_GE(broken_scheme(kPinnedSystematic).tv, kBroken); }
 TEST(Teeth, OrderedSchemeWithFixedFirstSlotIsCaught) { EXPECT_GE(broken_scheme(kFixedFirstSlot).tv, 1e-6); }
 

@@ -53,7 +53,10 @@ class Chains : public testing::TestWithParam<Case> {};
 
 TEST_P(Chains, ManySweepsEndInTheTarget) {
   constexpr int kLength = 3, kRuns = 4000;
-  DiffusionSetup setup{.process = GetParam().process, .length = kLength, .tokens = 3, .steps = GetParam().steps,
+  DiffusionSetup setup{.process = GetParam().process,
+                       .length = kLength,
+                       .tokens = 3,
+                       .steps = GetParam().steps,
                        .settings = settings(Method::particle_gibbs, 6)};
   setup.settings.plan.iterations = 12;
   setup.settings.plan.start = Start::sampled;  // far from the target: the chain has to do the work
@@ -84,7 +87,10 @@ TEST_P(Chains, ManySweepsEndInTheTarget) {
 // Within six standard errors: p < 2e-9.
 TEST_P(Chains, EvidenceAveragesToZ) {
   constexpr int kLength = 3, kRuns = 4000;
-  DiffusionSetup setup{.process = GetParam().process, .length = kLength, .tokens = 3, .steps = GetParam().steps,
+  DiffusionSetup setup{.process = GetParam().process,
+                       .length = kLength,
+                       .tokens = 3,
+                       .steps = GetParam().steps,
                        .settings = settings(Method::smc, 5)};
   setup.settings.valuing = {.estimator = Estimator::random, .phi = 2};
   DiffusionSetup plain = setup;
@@ -97,9 +103,11 @@ TEST_P(Chains, EvidenceAveragesToZ) {
     Silent silent;
     const Lab room = lab.lab();
     const auto world = room.open(source);
-    const double ratio = std::exp(run_inline(run_sampler(pgdlm::Run{*world, source, silent,
-                                                                    Key{static_cast<std::uint64_t>(run)}},
-                                                         lab.plan(), room.schedule)).cloud.log_z) / z;
+    const double ratio =
+        std::exp(run_inline(run_sampler(pgdlm::Run{*world, source, silent, Key{static_cast<std::uint64_t>(run)}},
+                                        lab.plan(), room.schedule))
+                     .cloud.log_z) /
+        z;
     sum += ratio;
     squares += ratio * ratio;
   }
@@ -110,9 +118,11 @@ TEST_P(Chains, EvidenceAveragesToZ) {
 
 INSTANTIATE_TEST_SUITE_P(
     Stats, Chains,
-    testing::Values(Case{"mdlm", make_mdlm(), 4}, Case{"remdm_rescale", make_remdm({.schedule = RemdmSchedule::rescale, .eta = 0.5, .filter = {}}), 3},
-                    Case{"llada", make_llada({.block_length = 3}), 3},
-                    Case{"dream_entropy", make_dream({.order = DreamOrder::entropy, .filter = {.temperature = 0.9}}), 2}),
+    testing::Values(
+        Case{"mdlm", make_mdlm(), 4},
+        Case{"remdm_rescale", make_remdm({.schedule = RemdmSchedule::rescale, .eta = 0.5, .filter = {}}), 3},
+        Case{"llada", make_llada({.block_length = 3}), 3},
+        Case{"dream_entropy", make_dream({.order = DreamOrder::entropy, .filter = {.temperature = 0.9}}), 2}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

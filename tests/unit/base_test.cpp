@@ -43,8 +43,10 @@ TEST(Philox, CategoricalFollowsItsWeights) {
   for (int i = 0; i < 200'000; ++i) ++counts[draws->categorical(w)];
   EXPECT_EQ(counts[1], 0);
   EXPECT_EQ(counts[4], 0);
-  EXPECT_GT(kit::chi_square(std::vector<std::int64_t>{counts[0], counts[2], counts[3]},
-                            std::vector<double>{0.1, 0.6, 0.3}).p_value, 1e-6);
+  EXPECT_GT(
+      kit::chi_square(std::vector<std::int64_t>{counts[0], counts[2], counts[3]}, std::vector<double>{0.1, 0.6, 0.3})
+          .p_value,
+      1e-6);
 }
 
 TEST(Philox, NothingToDrawFromIsAnError) {

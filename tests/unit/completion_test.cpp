@@ -54,8 +54,8 @@ TEST(Completion, BeamIsTheExactBestList) {
 
 TEST(Completion, RandomDrawsFollowTheProduct) {
   const Fixture f;
-  const auto law = kit::law_of(
-      [&](Source& source) { return sample_completion(f.state(), *f.prediction, *source.open(Key{})); });
+  const auto law =
+      kit::law_of([&](Source& source) { return sample_completion(f.state(), *f.prediction, *source.open(Key{})); });
   ASSERT_EQ(law.size(), 27U);
   for (const auto& [p, text] : f.all()) EXPECT_NEAR(law.at(text), p, 1e-14);
 }

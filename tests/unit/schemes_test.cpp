@@ -1,5 +1,5 @@
-// Every scheme by enumeration: unbiased, and its conditional form is the law P(parents, slot) ∝ R(parents)·1[parents[slot]
-// = reference] that docs/theory.md proves right.
+// Every scheme by enumeration: unbiased, and its conditional form is the law P(parents, slot) ∝
+// R(parents)·1[parents[slot] = reference] that docs/theory.md proves right.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,9 +17,8 @@ using Probs = std::vector<double>;
 using Parents = std::vector<int>;
 
 const std::vector<Probs> kWeights = {
-    {0.5, 0.5},           {0.9, 0.1},          {1.0, 0.0},           {0.2, 0.5, 0.3},
-    {1.0 / 3, 1.0 / 3, 1.0 / 3}, {0.05, 0.9, 0.05}, {0.0, 0.4, 0.6}, {0.1, 0.2, 0.3, 0.4},
-    {0.25, 0.25, 0.25, 0.25}, {0.7, 0.0, 0.2, 0.1},
+    {0.5, 0.5},        {0.9, 0.1},      {1.0, 0.0},           {0.2, 0.5, 0.3},          {1.0 / 3, 1.0 / 3, 1.0 / 3},
+    {0.05, 0.9, 0.05}, {0.0, 0.4, 0.6}, {0.1, 0.2, 0.3, 0.4}, {0.25, 0.25, 0.25, 0.25}, {0.7, 0.0, 0.2, 0.1},
 };
 
 class SchemeLaw : public testing::TestWithParam<std::string_view> {
@@ -83,8 +82,9 @@ TEST(Schemes, UnknownNameIsNull) { EXPECT_EQ(find_scheme("sytematic"), nullptr);
 TEST(Schemes, LowVarianceSchemesKeepWholeCopies) {
   const Probs w = {0.5, 0.25, 0.25};  // k·W = 1.5, 0.75, 0.75
   for (const char* name : {"systematic", "residual"})
-    kit::enumerate([&](Source& source) { return find_scheme(name)->draw(w, *source.open(Key{})).parents; },
-                   [&](const Parents& parents, double) { EXPECT_GE(std::count(parents.begin(), parents.end(), 0), 1); });
+    kit::enumerate(
+        [&](Source& source) { return find_scheme(name)->draw(w, *source.open(Key{})).parents; },
+        [&](const Parents& parents, double) { EXPECT_GE(std::count(parents.begin(), parents.end(), 0), 1); });
 }
 
 }  // namespace

@@ -8,9 +8,7 @@ namespace {
 
 constexpr Token kMask = 9;
 
-Tree masked_tree(int length) {
-  return Tree({std::vector<Token>(length, kMask), std::vector<float>(length, 0.0F)});
-}
+Tree masked_tree(int length) { return Tree({std::vector<Token>(length, kMask), std::vector<float>(length, 0.0F)}); }
 
 TEST(Tree, StatesAreParentsPlusEdits) {
   Tree tree = masked_tree(3);

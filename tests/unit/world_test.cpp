@@ -137,7 +137,7 @@ TEST(Counts, TheReferenceCostsNothing) {
 }
 
 TEST(Counts, MemoChangesNothingButTheCost) {
-  for (auto process : {make_mdlm(), make_remdm({.eta = 0.2}), make_llada({.block_length = 4})}) {
+  for (const auto& process : {make_mdlm(), make_remdm({.eta = 0.2}), make_llada({.block_length = 4})}) {
     Scene with(process, 12, 12, Method::particle_gibbs), without(process, 12, 12, Method::particle_gibbs);
     without.memo = false;
     const auto a = with.run(7), b = without.run(7);
@@ -225,7 +225,7 @@ TEST(World, PrefixRewardsSeeFinishedPrefixesOnly) {
 }
 
 TEST(World, GreedyPathIsTheSameForEverySeed) {
-  for (auto process : {make_mdlm(), make_remdm({.eta = 0.2}), make_llada({.block_length = 4})}) {
+  for (const auto& process : {make_mdlm(), make_remdm({.eta = 0.2}), make_llada({.block_length = 4})}) {
     Scene scene(process, 8, 8, Method::greedy);
     EXPECT_EQ(scene.run(1).tokens, scene.run(2).tokens);
   }
@@ -241,7 +241,8 @@ TEST(World, NaNRewardIsAnErrorThatNamesTheReward) {
   InlineCompute compute(scene.denoiser, &nan, frame);
   DiffusionWorld world(scene.request, frame, compute, source, scene.recorder);
   try {
-    run_inline(run_sampler(pgdlm::Run{world, source, scene.recorder, Key{}}, scene.request.settings.plan, {{0, 1, true}}));
+    run_inline(
+        run_sampler(pgdlm::Run{world, source, scene.recorder, Key{}}, scene.request.settings.plan, {{0, 1, true}}));
     FAIL() << "NaN went through";
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), ErrorCode::invalid_request);
