@@ -3,11 +3,11 @@
 #include <benchmark/benchmark.h>
 
 #include "base/philox.h"
-#include "diffusion/backward/mdlm.h"
 #include "diffusion/diffusion_world.h"
 #include "diffusion/inline_compute.h"
 #include "diffusion/schedule.h"
 #include "kit/toy_denoiser.h"
+#include "pgdlm/processes.h"
 #include "smc/samplers.h"
 
 namespace pgdlm {

@@ -13,22 +13,14 @@ const std::string kLetters =
     "aeiourstlnd";  // token v is letter v: five vowels, then consonants; the mask comes after them
 bool vowel(Token v) { return v < 5; }
 
-struct Table final : Prediction {  // [length, letters]
-  std::vector<float> rows;
-  std::span<const float> logits(Position l) const override {
-    return std::span(rows).subspan(static_cast<std::size_t>(l) * kLetters.size(), kLetters.size());
-  }
-  std::size_t bytes() const override { return rows.size() * sizeof(float); }
-};
-
 struct Syllables final : Denoiser {
   std::vector<PredictionPtr> predict(std::span<const StateView> states) override {
     std::vector<PredictionPtr> predictions;
     for (const StateView& x : states) {
-      auto table = std::make_shared<Table>();
+      std::vector<float> logits;  // [length, letters]
       for (Position l = 0; l < x.frame.length(); ++l)
-        for (Token v = 0; v < vocab(); ++v) table->rows.push_back(beside(x, l - 1, v) + beside(x, l + 1, v));
-      predictions.push_back(table);
+        for (Token v = 0; v < vocab(); ++v) logits.push_back(beside(x, l - 1, v) + beside(x, l + 1, v));
+      predictions.push_back(std::make_shared<TablePrediction>(vocab(), std::move(logits)));
     }
     return predictions;
   }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pgdlm/draws.h"
@@ -49,8 +50,22 @@ class Prediction {
 };
 using PredictionPtr = std::shared_ptr<const Prediction>;
 
-// Called by one thread at a time. A prediction is a function of the tokens (and of time, if it says so) and of
-// nothing else: neither the batch nor the order may change it.
+// The simplest one: a table of logits, row by row.
+class TablePrediction final : public Prediction {
+ public:
+  TablePrediction(int vocab, std::vector<float> rows) : vocab_(vocab), rows_(std::move(rows)) {}  // [length, vocab]
+  std::span<const float> logits(Position l) const override {
+    return std::span(rows_).subspan(static_cast<std::size_t>(l) * vocab_, vocab_);
+  }
+  std::size_t bytes() const override { return sizeof(*this) + rows_.size() * sizeof(float); }
+
+ private:
+  std::size_t vocab_;
+  std::vector<float> rows_;
+};
+
+// Called by one thread at a time. A prediction is a function of the tokens, of where the prompt ends (guidance looks at
+// it), of time if it says so, and of nothing else: neither the batch nor the order may change it.
 class Denoiser {
  public:
   virtual ~Denoiser() = default;
@@ -111,6 +126,9 @@ class Backward {
     return std::nullopt;
   }
   virtual bool scores_transitions() const { return false; }
+
+  // True if fill leaves nothing to chance: all particles would be the same.
+  virtual bool deterministic() const { return false; }
 
   virtual bool remembers() const { return false; }                     // does it write notes?
   virtual std::vector<double> times(int steps) const;                  // [steps+1] from 1 to 0; default: equally spaced

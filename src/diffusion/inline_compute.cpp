@@ -29,7 +29,7 @@ std::vector<PredictionPtr> InlineCompute::look_up(const std::vector<PredictJob>&
   std::vector<std::size_t> missing, asker(jobs.size());
   KeyIndex<std::size_t> first;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    keys.push_back(prediction_key(jobs[i].tokens, jobs[i].time, denoiser_.time_dependent()));
+    keys.push_back(prediction_key({frame_, jobs[i].tokens, jobs[i].notes, jobs[i].time}, denoiser_.time_dependent()));
     if (const PredictionPtr* known = predictions_.find(keys[i])) predictions[i] = *known;
     asker[i] = first.emplace(&keys[i], i).first->second;
     if (!predictions[i] && asker[i] == i) missing.push_back(i);

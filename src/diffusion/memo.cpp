@@ -29,11 +29,12 @@ Hash128 hash_words(std::span<const std::int32_t> words) {
   return h;
 }
 
-MemoKey prediction_key(std::span<const Token> tokens, double time, bool time_dependent) {
+MemoKey prediction_key(StateView state, bool time_dependent) {
   std::vector<std::int32_t> words;
-  words.reserve(tokens.size() + 2);
-  words.assign(tokens.begin(), tokens.end());
-  if (time_dependent) append(words, std::bit_cast<std::uint64_t>(time));
+  words.reserve(state.tokens.size() + 3);
+  words.assign(state.tokens.begin(), state.tokens.end());
+  words.push_back(state.frame.prompt);
+  if (time_dependent) append(words, std::bit_cast<std::uint64_t>(state.time));
   return MemoKey(std::move(words));
 }
 

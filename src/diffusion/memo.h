@@ -32,8 +32,9 @@ struct MemoKey {
   friend bool operator==(const MemoKey&, const MemoKey&) = default;
 };
 
-// Time is part of the key only if the denoiser looks at it; notes never are.
-MemoKey prediction_key(std::span<const Token> tokens, double time, bool time_dependent);
+// Time is part of the key only if the denoiser looks at it; notes never are. Where the prompt ends always is: guidance
+// looks at it, and equal tokens may be given in one request and generated in another.
+MemoKey prediction_key(StateView state, bool time_dependent);
 // `reward` names one reward object for as long as the memo lives.
 MemoKey reward_key(std::uint64_t reward, const Candidate& candidate);
 

@@ -9,9 +9,7 @@ PredictTrade::PredictTrade(std::shared_ptr<Denoiser> denoiser)
       time_dependent_(denoiser_->time_dependent()),
       forwards_per_state_(denoiser_->forwards_per_state()) {}
 
-MemoKey PredictTrade::key(const Job& job) const {
-  return prediction_key(job.job->tokens, job.job->time, time_dependent_);
-}
+MemoKey PredictTrade::key(const Job& job) const { return prediction_key(job.state(), time_dependent_); }
 
 std::vector<PredictionPtr> PredictTrade::run(const std::vector<Job>& jobs) {
   std::vector<StateView> states;

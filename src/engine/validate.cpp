@@ -96,6 +96,11 @@ void validate(const Request& request, const Denoiser& denoiser) {
     refuse("ancestor-sampling is on, but this process cannot score its transitions",
            "a process that can, such as mdlm or remdm");
   }
+  const Plan& plan = request.settings.plan;
+  if (plan.method != Method::greedy && plan.particles > 1 && request.process->deterministic()) {
+    refuse("temp is 0, so all " + std::to_string(plan.particles) + " particles would be the same", "temp > 0",
+           "with temperature 0 use --method greedy, or one particle");
+  }
   const Frame frame = make_frame(request.canvas, denoiser);
   request.process->validate(frame, request.steps);
   check_recorded(request, frame, denoiser);

@@ -9,19 +9,6 @@
 namespace pgdlm {
 namespace {
 
-class ToyPrediction final : public Prediction {
- public:
-  ToyPrediction(std::vector<float> logits, int vocab) : logits_(std::move(logits)), vocab_(vocab) {}
-  std::span<const float> logits(Position l) const override {
-    return std::span(logits_).subspan(static_cast<std::size_t>(l) * vocab_, vocab_);
-  }
-  std::size_t bytes() const override { return sizeof(*this) + logits_.size() * sizeof(float); }
-
- private:
-  std::vector<float> logits_;  // [length, vocab]
-  int vocab_;
-};
-
 // Messages along the chain: what the words on one side of a position, up to the nearest revealed one, say of it.
 class ToyDenoiser final : public Denoiser {
  public:
@@ -50,7 +37,7 @@ class ToyDenoiser final : public Denoiser {
       }
       from_left = step_right(from_left, tokens[l]);
     }
-    return std::make_shared<ToyPrediction>(std::move(logits), vocab());
+    return std::make_shared<TablePrediction>(vocab(), std::move(logits));
   }
 
   // P(u, .) of a revealed word u, or the message carried over a masked position.

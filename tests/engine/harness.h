@@ -8,13 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "diffusion/backward/llada.h"
-#include "diffusion/backward/mdlm.h"
-#include "diffusion/backward/remdm.h"
 #include "events/json.h"
 #include "kit/toy_denoiser.h"
 #include "pgdlm/engine.h"
 #include "pgdlm/error.h"
+#include "pgdlm/processes.h"
 
 namespace pgdlm::testkit {
 

@@ -1,8 +1,10 @@
 #include "kit/chi_square.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <vector>
 
 namespace pgdlm::kit {
 namespace {
@@ -50,24 +52,35 @@ double chi_square_tail(double x, int freedom) {
 ChiSquare chi_square(std::span<const std::int64_t> counts, std::span<const double> probabilities) {
   std::int64_t draws = 0;
   for (std::int64_t c : counts) draws += c;
-  double statistic = 0, rare_expected = 0, rare_seen = 0;
-  int cells = 0;
-  const auto add = [&](double seen, double expected) {
-    statistic += (seen - expected) * (seen - expected) / expected;
-    ++cells;
+  struct Cell {
+    double expected = 0, seen = 0;
   };
+  std::vector<Cell> cells;
+  Cell rare;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const double expected = probabilities[i] * static_cast<double>(draws);
     if (expected <= 0 && counts[i] > 0) return {std::numeric_limits<double>::infinity(), 0, 0};
     if (expected >= 5) {
-      add(static_cast<double>(counts[i]), expected);
+      cells.push_back({expected, static_cast<double>(counts[i])});
     } else {
-      rare_expected += expected;
-      rare_seen += static_cast<double>(counts[i]);
+      rare.expected += expected;
+      rare.seen += static_cast<double>(counts[i]);
     }
   }
-  if (rare_expected > 0) add(rare_seen, rare_expected);
-  return {statistic, cells - 1, chi_square_tail(statistic, cells - 1)};
+  // If even all rare cells together expect too little, the least of the others takes them in.
+  const auto least = std::min_element(cells.begin(), cells.end(),
+                                      [](const Cell& a, const Cell& b) { return a.expected < b.expected; });
+  if (rare.expected >= 5 || least == cells.end()) {
+    cells.push_back(rare);
+  } else {
+    least->expected += rare.expected;
+    least->seen += rare.seen;
+  }
+  double statistic = 0;
+  for (const Cell& cell : cells)
+    if (cell.expected > 0) statistic += (cell.seen - cell.expected) * (cell.seen - cell.expected) / cell.expected;
+  const int freedom = static_cast<int>(cells.size()) - 1;
+  return {statistic, freedom, chi_square_tail(statistic, freedom)};
 }
 
 }  // namespace pgdlm::kit

@@ -13,7 +13,8 @@ struct ChiSquare {
   double p_value = 1;  // P(a chi-square variable is larger)
 };
 
-// Cells expecting fewer than 5 draws are pooled into one. A draw in a cell of probability 0 gives p_value 0.
+// Cells expecting fewer than 5 draws are pooled into one; if that expects fewer than 5, too, with the least of the
+// others. A draw in a cell of probability 0 gives p_value 0.
 ChiSquare chi_square(std::span<const std::int64_t> counts, std::span<const double> probabilities);
 
 // P(X > x) for X chi-square with `freedom` degrees of freedom: the upper regularised incomplete gamma function.

@@ -1,9 +1,6 @@
 #include "kit/processes.h"
 
-#include "diffusion/backward/dream.h"
-#include "diffusion/backward/llada.h"
-#include "diffusion/backward/mdlm.h"
-#include "diffusion/backward/remdm.h"
+#include "pgdlm/processes.h"
 
 namespace pgdlm::kit {
 namespace {

@@ -20,20 +20,6 @@ Frame toy_frame(int length, int tokens, std::vector<Position> pinned = {}, int p
 // The state before denoising: masks everywhere but at the pinned positions, which hold token (position % tokens).
 std::vector<Token> toy_canvas(const Frame& frame);
 
-class TablePrediction final : public Prediction {
- public:
-  TablePrediction(int vocab, std::vector<float> table) : vocab_(vocab), table_(std::move(table)) {}  // [length, vocab]
-  std::span<const float> logits(Position l) const override {
-    return std::span(table_).subspan(static_cast<std::size_t>(l) * static_cast<std::size_t>(vocab_),
-                                     static_cast<std::size_t>(vocab_));
-  }
-  std::size_t bytes() const override { return table_.size() * sizeof(float); }
-
- private:
-  int vocab_;
-  std::vector<float> table_;
-};
-
 struct ToyDenoiserOptions {
   int tokens = 2;             // real tokens, 0..tokens-1
   bool mask_in_vocab = true;  // the mask has a logit too (a large one: SUBS has to remove it); its id is `tokens`

@@ -7,12 +7,9 @@
 #include <memory>
 
 #include "base/philox.h"
-#include "diffusion/backward/dream.h"
-#include "diffusion/backward/llada.h"
-#include "diffusion/backward/mdlm.h"
-#include "diffusion/backward/remdm.h"
 #include "kit/backward_case.h"
 #include "kit/chi_square.h"
+#include "pgdlm/processes.h"
 
 namespace pgdlm {
 namespace {

@@ -5,13 +5,10 @@
 #include <cmath>
 
 #include "base/philox.h"
-#include "diffusion/backward/dream.h"
-#include "diffusion/backward/llada.h"
-#include "diffusion/backward/mdlm.h"
-#include "diffusion/backward/remdm.h"
 #include "kit/chi_square.h"
 #include "kit/diffusion_lab.h"
 #include "kit/enumerate.h"
+#include "pgdlm/processes.h"
 
 namespace pgdlm::kit {
 namespace {

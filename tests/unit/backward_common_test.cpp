@@ -7,10 +7,10 @@
 #include <cmath>
 #include <limits>
 
-#include "diffusion/backward/mdlm.h"
 #include "diffusion/backward/ranked.h"
 #include "kit/enumerate.h"
 #include "pgdlm/error.h"
+#include "pgdlm/processes.h"
 
 namespace pgdlm {
 namespace {

@@ -1,4 +1,4 @@
-#include "diffusion/backward/dream.h"
+#include "pgdlm/processes.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,6 @@
 #include <cmath>
 #include <string>
 
-#include "diffusion/backward/mdlm.h"
 #include "kit/backward_case.h"
 #include "kit/enumerate.h"
 #include "pgdlm/error.h"
@@ -90,12 +89,12 @@ TEST(Dream, StepsThatRevealNothingAreQuiet) {
 //   0: .50 .50 0     top .50  margin 0    entropy .69
 //   1: .46 .27 .27   top .46  margin .19  entropy 1.06
 //   2: .55 .40 .05   top .55  margin .15  entropy .86
-const kit::TablePrediction& three_ways() {
-  static const kit::TablePrediction prediction = [] {
+const TablePrediction& three_ways() {
+  static const TablePrediction prediction = [] {
     std::vector<float> table;
     for (double p : {0.5, 0.5, 1e-30, 1.0, 0.46, 0.27, 0.27, 1.0, 0.55, 0.4, 0.05, 1.0})
       table.push_back(static_cast<float>(std::log(p)));
-    return kit::TablePrediction(4, table);
+    return TablePrediction(4, table);
   }();
   return prediction;
 }

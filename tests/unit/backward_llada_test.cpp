@@ -1,4 +1,5 @@
-#include "diffusion/backward/llada.h"
+#include "diffusion/backward/common.h"
+#include "pgdlm/processes.h"
 
 #include <gtest/gtest.h>
 
@@ -53,7 +54,7 @@ class Tied final : public Denoiser {
  public:
   std::vector<PredictionPtr> predict(std::span<const StateView> states) override {
     const std::vector<float> table = {0, 0, 5, 1, 0, 5, 0, 0, 5, 0, 1, 5};
-    return {states.size(), std::make_shared<kit::TablePrediction>(3, table)};
+    return {states.size(), std::make_shared<TablePrediction>(3, table)};
   }
   int vocab() const override { return 3; }
   Token mask() const override { return 2; }
@@ -75,7 +76,7 @@ TEST(Llada, LowConfidenceByHand) {
   const State from = kit::start_state(frame);
   const Step step = {.index = 0, .count = 2, .t = 1, .s = 0.5};
   const auto log = [](double p) { return static_cast<float>(std::log(p)); };
-  const kit::TablePrediction prediction(3, {log(0.7), log(0.3), 0, log(0.6), log(0.4), 0});
+  const TablePrediction prediction(3, {log(0.7), log(0.3), 0, log(0.6), log(0.4), 0});
   const auto p = [&](Token a, Token b) {
     const State to{{a, b}, {0, 0}};
     return std::exp(*process->log_prob(view(frame, from), view(frame, to), prediction, step));
@@ -92,7 +93,7 @@ TEST(Llada, TemperatureDoesNotEnterTheConfidence) {
   const Frame frame = kit::toy_frame(2, 2);
   const State from = kit::start_state(frame);
   // At this temperature both positions are certain of token 0; at temperature 1 the second is surer.
-  const kit::TablePrediction prediction(3, {0.9F, 0.5F, 0, 2.0F, 0.5F, 0});
+  const TablePrediction prediction(3, {0.9F, 0.5F, 0, 2.0F, 0.5F, 0});
   const State to{{2, 0}, {0, 0}};
   const Step step = {.index = 0, .count = 2, .t = 1, .s = 0.5};
   EXPECT_NEAR(*process->log_prob(view(frame, from), view(frame, to), prediction, step), 0, 1e-12);
@@ -161,7 +162,7 @@ TEST(Llada, EosOptionsActOnDrawsAndOnConfidence) {
   frame.eos = 0;
   const State from = kit::start_state(frame);
   const Step step = {.index = 0, .count = 2, .t = 1, .s = 0.5};
-  const kit::TablePrediction eos_everywhere(4, {9, 1, 0, 0, 1, 2, 0, 0});
+  const TablePrediction eos_everywhere(4, {9, 1, 0, 0, 1, 2, 0, 0});
   const auto greedy = [&](LladaOptions options) {
     return make_llada(options)->greedy(view(frame, from), eos_everywhere, step);
   };

@@ -1,4 +1,4 @@
-#include "diffusion/backward/mdlm.h"
+#include "pgdlm/processes.h"
 
 #include <gtest/gtest.h>
 
@@ -83,7 +83,7 @@ TEST(Mdlm, GreedyTakesTheSurestPositionFirst) {
   const auto process = make_mdlm();
   const Frame frame = kit::toy_frame(3, 2);
   const State from = kit::start_state(frame);
-  const kit::TablePrediction prediction(3, {0, 1, 9, 5, 0, 9, 0, 2, 9});
+  const TablePrediction prediction(3, {0, 1, 9, 5, 0, 9, 0, 2, 9});
   const Move move = process->greedy(view(frame, from), prediction, {.index = 0, .count = 3, .t = 1, .s = 2.0 / 3});
   EXPECT_EQ(move, (Move{{.position = 1, .token = 0}}));
 }
@@ -104,7 +104,7 @@ TEST(Mdlm, EndOfTheTrajectoryHasTheProductLaw) {
   class Fixed final : public Denoiser {
    public:
     std::vector<PredictionPtr> predict(std::span<const StateView> states) override {
-      return {states.size(), std::make_shared<kit::TablePrediction>(3, std::vector<float>{0, 1, 5, 2, 0, 5})};
+      return {states.size(), std::make_shared<TablePrediction>(3, std::vector<float>{0, 1, 5, 2, 0, 5})};
     }
     int vocab() const override { return 3; }
     Token mask() const override { return 2; }

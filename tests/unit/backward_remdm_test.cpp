@@ -1,11 +1,10 @@
-#include "diffusion/backward/remdm.h"
+#include "pgdlm/processes.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 
-#include "diffusion/backward/mdlm.h"
 #include "kit/backward_case.h"
 #include "kit/enumerate.h"
 #include "pgdlm/error.h"

@@ -27,11 +27,18 @@ TEST(ChiSquare, StatisticByHand) {
 }
 
 TEST(ChiSquare, PoolsRareCellsAndRefusesImpossibleOnes) {
-  const std::array<std::int64_t, 4> counts = {96, 1, 2, 1};
-  const std::array<double, 4> p = {0.96, 0.02, 0.01, 0.01};
+  const std::array<std::int64_t, 4> counts = {90, 4, 5, 1};
+  const std::array<double, 4> p = {0.9, 0.04, 0.03, 0.03};
   EXPECT_EQ(chi_square(counts, p).freedom, 1);
   const std::array<double, 4> impossible = {0.98, 0.01, 0.01, 0};
   EXPECT_EQ(chi_square(counts, impossible).p_value, 0);
+}
+
+TEST(ChiSquare, OneDrawInAVeryRareCellIsNoAlarm) {
+  const std::array<std::int64_t, 3> counts = {52, 47, 1};
+  const std::array<double, 3> p = {0.5, 0.4999, 0.0001};
+  EXPECT_EQ(chi_square(counts, p).freedom, 1);
+  EXPECT_GT(chi_square(counts, p).p_value, 0.5);
 }
 
 TEST(ChiSquare, SeesAWrongLaw) {

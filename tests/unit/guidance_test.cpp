@@ -62,7 +62,7 @@ TEST(Guidance, ForbiddenTokensStayForbidden) {
       std::vector<PredictionPtr> out;
       for (const StateView& x : states) {  // without its prompt it forbids token 1, with it token 0
         const bool with = x.tokens[0] != mask();
-        out.push_back(std::make_shared<kit::TablePrediction>(
+        out.push_back(std::make_shared<TablePrediction>(
             2, with ? std::vector<float>{-INFINITY, 1, -INFINITY, 1} : std::vector<float>{1, -INFINITY, 1, -INFINITY}));
       }
       return out;

@@ -105,9 +105,15 @@ TEST(Memo, CollidingHashesAreToldApart) {
 
 TEST(MemoKey, TimeCountsOnlyForDenoisersThatLookAtIt) {
   const std::vector<Token> tokens = {3, 1, 4};
-  EXPECT_EQ(prediction_key(tokens, 0.5, false), prediction_key(tokens, 0.25, false));
-  EXPECT_NE(prediction_key(tokens, 0.5, true), prediction_key(tokens, 0.25, true));
-  EXPECT_EQ(prediction_key(tokens, 0.5, true), prediction_key(tokens, 0.5, true));
+  const std::vector<float> notes(3, 0.0F);
+  const Frame frame, longer{.prompt = 1};
+  const auto key = [&](const Frame& f, double time, bool looks) {
+    return prediction_key({f, tokens, notes, time}, looks);
+  };
+  EXPECT_EQ(key(frame, 0.5, false), key(frame, 0.25, false));
+  EXPECT_NE(key(frame, 0.5, true), key(frame, 0.25, true));
+  EXPECT_EQ(key(frame, 0.5, true), key(frame, 0.5, true));
+  EXPECT_NE(key(frame, 0.5, false), key(longer, 0.5, false));  // guidance masks the prompt
 }
 
 TEST(MemoKey, RewardsDependOnAllOfTheCandidate) {

@@ -5,13 +5,11 @@
 #include <set>
 
 #include "base/philox.h"
-#include "diffusion/backward/llada.h"
-#include "diffusion/backward/mdlm.h"
-#include "diffusion/backward/remdm.h"
 #include "diffusion/diffusion_world.h"
 #include "diffusion/inline_compute.h"
 #include "diffusion/schedule.h"
 #include "kit/toy_denoiser.h"
+#include "pgdlm/processes.h"
 #include "smc/samplers.h"
 
 namespace pgdlm {

@@ -1,10 +1,9 @@
-#include "diffusion/backward/dream.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "diffusion/backward/ranked.h"
+#include "pgdlm/processes.h"
 
 namespace pgdlm {
 namespace {
@@ -92,6 +91,10 @@ class Dream final : public Backward {
   }
   // With alg_temp the probability of a set is a sum over the orders in which it may be drawn.
   bool scores_transitions() const override { return options_.alg_temp == 0; }
+  bool deterministic() const override {
+    const bool fixed_order = options_.order != DreamOrder::origin && options_.order != DreamOrder::random;
+    return options_.filter.temperature == 0 && fixed_order && options_.alg_temp == 0;
+  }
 
   std::vector<double> times(int steps) const override {
     std::vector<double> grid;

@@ -1,5 +1,3 @@
-#include "diffusion/backward/llada.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,6 +5,7 @@
 
 #include "diffusion/backward/ranked.h"
 #include "pgdlm/error.h"
+#include "pgdlm/processes.h"
 
 namespace pgdlm {
 namespace {
@@ -76,6 +75,9 @@ class Llada final : public Backward {
   }
   // A mask that is drawn leaves no trace in the state, so without suppression a transition hides what was chosen.
   bool scores_transitions() const override { return options_.suppress_mask; }
+  bool deterministic() const override {
+    return options_.temperature == 0 && options_.remasking == Remasking::low_confidence;
+  }
 
   std::vector<int> block_ends(const Frame& frame, int steps) const override {
     std::vector<int> ends;

@@ -1,7 +1,8 @@
-#include "diffusion/backward/mdlm.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "diffusion/backward/common.h"
+#include "pgdlm/processes.h"
 
 namespace pgdlm {
 namespace {

@@ -1,8 +1,9 @@
-#include "diffusion/backward/remdm.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "diffusion/backward/common.h"
+#include "pgdlm/processes.h"
 
 namespace pgdlm {
 namespace {
