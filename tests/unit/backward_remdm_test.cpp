@@ -1,3 +1,4 @@
+#include "diffusion/backward/common.h"
 #include "pgdlm/processes.h"
 
 #include <gtest/gtest.h>
