@@ -50,6 +50,7 @@ struct GenerateOptions {
   std::optional<Nucleus> nucleus;
   std::optional<RemdmSchedule> remdm_schedule;
   std::optional<double> eta, remdm_t_on, remdm_t_off, remdm_alpha_on;
+  std::optional<bool> logits_eos_inf, confidence_eos_eot_inf, stop_at_eos;
 };
 
 struct RunOptions {
@@ -149,6 +150,11 @@ void visit_process_options(Options& o, Visitor& visit) {
   visit({"diffusion-alg-temp", "", "dream: draw the order of reveals at this temperature (0: most confident first)"},
         o.diffusion_alg_temp);
   visit({"diffusion-eps", "", "dream: where its time grid ends"}, o.diffusion_eps);
+  visit({"logits-eos-inf", "", "llada: the end of the text is never drawn, so all of -n is used"}, o.logits_eos_inf);
+  visit({"confidence-eos-eot-inf", "", "llada: positions that draw the end of the text are revealed last"},
+        o.confidence_eos_eot_inf);
+  visit({"stop-at-eos", "", "llada: once a finished block holds the end of the text, the rest costs nothing"},
+        o.stop_at_eos);
   visit({"diffusion-cfg-scale", "", "classifier-free guidance away from the text without its prompt (0: off)"},
         o.diffusion_cfg_scale);
   visit({"temp", "", "temperature of the words (1; dream 0.2)"}, o.temp);

@@ -37,6 +37,9 @@ std::shared_ptr<const Backward> llada(GenerateOptions& o) {
   options.remasking = parse_value<Remasking>("diffusion-algorithm", *o.diffusion_algorithm);
   settle(o.diffusion_block_length, options.block_length);
   settle(o.temp, options.temperature);
+  settle(o.logits_eos_inf, options.logits_eos_inf);
+  settle(o.confidence_eos_eot_inf, options.confidence_eos_eot_inf);
+  settle(o.stop_at_eos, options.stop_at_eos);
   return make_llada(options);
 }
 
@@ -85,7 +88,10 @@ std::set<std::string> unused_by_process(const GenerateOptions& options) {
                                   "eta",
                                   "remdm-t-on",
                                   "remdm-t-off",
-                                  "remdm-alpha-on"};
+                                  "remdm-alpha-on",
+                                  "logits-eos-inf",
+                                  "confidence-eos-eot-inf",
+                                  "stop-at-eos"};
   const auto used = [&](std::initializer_list<const char*> names) {
     for (const char* name : names) unused.erase(name);
   };
@@ -93,7 +99,8 @@ std::set<std::string> unused_by_process(const GenerateOptions& options) {
     used({"nucleus"});
   else
     unused.insert({"top-p", "top-k"});
-  if (options.process == Process::llada) used({"diffusion-block-length", "diffusion-algorithm"});
+  if (options.process == Process::llada)
+    used({"diffusion-block-length", "diffusion-algorithm", "logits-eos-inf", "confidence-eos-eot-inf", "stop-at-eos"});
   if (options.process == Process::dream) used({"diffusion-algorithm", "diffusion-alg-temp", "diffusion-eps"});
   if (options.process == Process::remdm) used({"remdm-schedule", "eta", "remdm-t-on", "remdm-t-off", "remdm-alpha-on"});
   return unused;
