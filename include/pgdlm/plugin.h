@@ -64,7 +64,7 @@ class TablePrediction final : public Prediction {
   std::vector<float> rows_;
 };
 
-// Called by one thread at a time. A prediction is a function of the tokens, of where the prompt ends (guidance looks at
+// predict is called by one thread at a time, the const members by any. A prediction is a function of the tokens, of where the prompt ends (guidance looks at
 // it), of time if it says so, and of nothing else: neither the batch nor the order may change it.
 class Denoiser {
  public:

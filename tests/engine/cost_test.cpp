@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/reward_ids.h"
 #include "harness.h"
 
 namespace pgdlm::testkit {
@@ -153,6 +154,16 @@ TEST(Cost, RewardsAreNotMistakenForEachOther) {
     for (const ScoredText& text : answer.candidates) EXPECT_EQ(text.reward, reward->of(text.tokens));
     EXPECT_GT(answer.cost.rewards_run, 0);
   }
+}
+
+// Pointers that own nothing: the object behind the first may be gone although the pointer lives.
+TEST(Cost, RewardIdsFollowLivesNotAddresses) {
+  RewardIds ids;
+  kit::ToyReward reward;
+  const auto borrow = [&reward] { return std::shared_ptr<Reward>(&reward, [](Reward*) {}); };
+  const std::shared_ptr<Reward> first = borrow(), second = borrow();
+  EXPECT_EQ(ids.of(first), ids.of(first));
+  EXPECT_NE(ids.of(first), ids.of(second));
 }
 
 // A denoiser that asks its network twice, as guidance does.
