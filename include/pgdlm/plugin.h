@@ -64,8 +64,9 @@ class TablePrediction final : public Prediction {
   std::vector<float> rows_;
 };
 
-// predict is called by one thread at a time, the const members by any. A prediction is a function of the tokens, of where the prompt ends (guidance looks at
-// it), of time if it says so, and of nothing else: neither the batch nor the order may change it.
+// predict is called by one thread at a time, the const members by any. A prediction is a function of the tokens, of
+// where the prompt ends (guidance looks at it), of time if it says so, and of nothing else: neither the batch nor the
+// order may change it.
 class Denoiser {
  public:
   virtual ~Denoiser() = default;

@@ -8,7 +8,10 @@ namespace pgdlm {
 
 double log_sum_exp(std::span<const double> x) {
   double top = -std::numeric_limits<double>::infinity();
-  for (double v : x) top = std::max(top, v);
+  for (double v : x) {
+    if (std::isnan(v)) return v;
+    top = std::max(top, v);
+  }
   if (std::isinf(top)) return top;
   double sum = 0;
   for (double v : x) sum += std::exp(v - top);

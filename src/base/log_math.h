@@ -5,7 +5,7 @@
 
 namespace pgdlm {
 
-double log_sum_exp(std::span<const double> x);  // -inf for an empty span
+double log_sum_exp(std::span<const double> x);  // -inf for an empty span, NaN if any is
 double log_mean_exp(std::span<const double> x);
 
 // softmax(logits / temperature) in double; temperature > 0. Logits of -inf get probability 0.

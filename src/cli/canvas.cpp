@@ -1,6 +1,7 @@
 #include "cli/canvas.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "cli/values.h"
 
@@ -44,13 +45,15 @@ int gap_count(const std::vector<Piece>& pieces) {
 }
 
 Canvas make_canvas(const ToyModel& model, std::string_view prompt, const std::vector<Piece>& pieces) {
-  Canvas canvas{.tokens = model.encode(prompt, "prompt"), .prompt = 0, .eos = model.eos()};
-  canvas.prompt = static_cast<int>(canvas.tokens.size());
+  Canvas canvas{.tokens = model.encode(prompt, "prompt"), .eos = model.eos()};
   for (const Piece& piece : pieces) {
     const std::vector<Token> given = model.encode(piece.text, "infill");
     canvas.tokens.insert(canvas.tokens.end(), given.begin(), given.end());
     canvas.tokens.insert(canvas.tokens.end(), static_cast<std::size_t>(piece.gap), model.mask());
   }
+  // Given words at the beginning are the prompt, wherever they came from: guidance and blocks start behind them.
+  const auto gap = std::find(canvas.tokens.begin(), canvas.tokens.end(), model.mask());
+  canvas.prompt = static_cast<int>(gap - canvas.tokens.begin());
   if (canvas.tokens.size() > ToyModel::kMaxLength)
     throw Error(ErrorCode::invalid_request,
                 fmt::format("prompt of {} words and {} positions after it do not fit the canvas of model toy, allowed: "

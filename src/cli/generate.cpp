@@ -57,7 +57,11 @@ Job resumed_job(const std::string& path) {
   if (started == nullptr)
     throw Error(ErrorCode::invalid_request, fmt::format("resume: '{}' does not begin with run_started", path),
                 "a trace is written by generate --trace");
-  const bool finished = std::holds_alternative<RunFinished>(trace.events.back());
+  const auto* ending = std::get_if<RunFinished>(&trace.events.back());
+  if (ending != nullptr && ending->status == name_of(Status::budget_spent))
+    throw Error(ErrorCode::invalid_request, fmt::format("resume: the run in '{}' has finished: budget_spent", path),
+                "look at it with pgdlm replay, or start a new run with a larger budget");
+  const bool finished = ending != nullptr;
   const std::size_t endings = finished ? 2 : 0;  // spent, run_finished: of a cancelled run they come too early
   return {.options = settled(from_config(started->config, path)),
           .recorded = recording_of(trace),

@@ -14,8 +14,12 @@ std::string meaning(const Answer& answer, const GenerateOptions& o) {
   if (answer.status == Status::degenerate) return "the best there is: every text has reward -inf";
   if (*o.method == Method::greedy) return "the greedy path, not steered";
   if (answer.status == Status::cancelled && answer.sweeps == 0) return "the most promising of the unfinished texts";
+  if (*o.method == Method::particle_gibbs_adaptive && answer.sweeps == 1) return "the start of the run, not steered";
   switch (answer.selection) {
     case Selection::draw:
+      if (o.preset == Preset::fk) return "a draw from FK-Steering's last weights, which are clamped: no exact target";
+      if (*o.method == Method::particle_gibbs_adaptive)
+        return "a draw from the last weights of a run that stops at its threshold: not a draw from p exp(r/beta)";
       return *o.method == Method::best_of_n
                  ? "a draw from the samples, weighted by exp(r/beta)"
                  : "a draw from the last weights, from p exp(r/beta) as particles and sweeps grow";

@@ -129,8 +129,8 @@ Task<void> DiffusionWorld::value(std::vector<Walker>& walkers, const Leg& leg) {
     }
     const Key key = leg.key.child(static_cast<std::uint64_t>(walker.seat.slot)).child(kValue);
     const bool lagging = lag_ && !last;
-    valuands.push_back({lagging ? walker.before : walker.state, times_[lagging ? leg.stage.end - 1 : leg.stage.end],
-                        parent.value, last, key});
+    valuands.push_back(
+        {lagging ? walker.before : walker.state, times_[lagging ? leg.stage.end - 1 : leg.stage.end], last, key});
     owners.push_back({&walker});
   }
   if (valuands.empty()) co_return;

@@ -12,7 +12,7 @@ namespace pgdlm {
 namespace {
 
 // An intermediate guess of -inf would kill a lineage that might still end well; any finite guess is exact (law 3).
-constexpr double kLogFloor = -1e6;
+constexpr double kForbidden = -1e4;
 
 }  // namespace
 
@@ -89,7 +89,7 @@ double Valuer::estimate(std::vector<double> rewards, bool last) const {
     if (std::isnan(r) || r == std::numeric_limits<double>::infinity())
       throw Error(ErrorCode::invalid_request, "reward is " + std::to_string(r) + " for a text, allowed: finite or -inf",
                   "mend the reward function, or use --preset fk, which counts NaN as weight 0");
-    if (!last) r = std::max(r, kLogFloor * beta_);
+    if (!last && std::isinf(r)) r = kForbidden;
   }
   if (rewards.size() == 1) return rewards[0];
   const double scale = valuing_.beta_inside ? beta_ : 1.0;
@@ -120,7 +120,7 @@ Task<std::vector<double>> Valuer::values(std::vector<Valuand> valuands) {
 
   std::vector<double> values;
   for (std::size_t v = 0; v < valuands.size(); ++v)
-    values.push_back(rewards[v].empty() ? valuands[v].inherited : estimate(std::move(rewards[v]), valuands[v].last));
+    values.push_back(rewards[v].empty() ? 0.0 : estimate(std::move(rewards[v]), valuands[v].last));
   co_return values;
 }
 

@@ -15,8 +15,7 @@ namespace pgdlm {
 struct Valuand {
   State state;
   double time = 0;
-  double inherited = 0;  // the parent's value, kept where there is nothing to score yet
-  bool last = false;     // x0 itself: its value is r(x0), not a guess
+  bool last = false;  // x0 itself: its value is r(x0), not a guess
   Key key;
 };
 

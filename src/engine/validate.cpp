@@ -53,6 +53,10 @@ void check_valuing(const Request& request) {
   const Valuing& valuing = request.settings.valuing;
   require_at_least(valuing.phi, 1, "phi");
   require_at_least(valuing.tau, 1, "tau");
+  if (valuing.lag && request.settings.plan.ancestor_sampling) {
+    refuse("lag is on together with ancestor-sampling", "one of them",
+           "a lagging value belongs to the parent, so it cannot be compared between ancestors");
+  }
   if (valuing.prefix && request.reward && !request.reward->accepts_prefixes()) {
     refuse("prefix is on, but this reward scores complete texts only", "a reward that accepts prefixes",
            "turn prefix off: the valuer then completes the canvas before it asks the reward");

@@ -37,6 +37,12 @@ bool gibbs(const Plan& plan) {
   return plan.method == Method::particle_gibbs || plan.method == Method::particle_gibbs_adaptive;
 }
 
+// A greedy start may be all there is; every other run needs a sweep of k.
+int least_budget(const Plan& plan) {
+  const bool greedy = plan.method == Method::greedy || (gibbs(plan) && plan.start == Start::greedy);
+  return greedy ? 1 : plan.particles;
+}
+
 void require(bool holds, const std::string& field, const std::string& value, const std::string& allowed) {
   if (!holds) throw Error(ErrorCode::invalid_request, field + " is " + value + ", allowed: " + allowed);
 }
@@ -75,7 +81,8 @@ void check_plan(const Plan& plan) {
             "a share of the particles, 0 (never) to 1");
   require_at_least(plan.max_events, -1, "max-events");
   require(!std::isnan(plan.threshold), "threshold", "NaN", "a reward");
-  require_at_least(plan.max_particles, 1, "budget");
+  require(plan.max_particles >= least_budget(plan), "budget", std::to_string(plan.max_particles),
+          "at least " + std::to_string(least_budget(plan)) + ", what the first sweep takes");
   require_at_least(plan.max_forwards, std::int64_t{1}, "max-forwards");
   require(plan.max_seconds > 0, "max-seconds", std::to_string(plan.max_seconds), "a number > 0");
 

@@ -47,9 +47,8 @@ void Population::settle(const std::vector<Child>& born, std::optional<Child> ref
   }
 }
 
-// log G of one particle (Algorithm 1, line 10 for diff). Whatever the potential was on the way, the last one makes
-// the product along the lineage exp(r(x0)/β): that is all exactness needs.
-double Population::log_increment(Particle& p, bool last) const {
+// What a lineage carries from here on (FK-Steering's ρ). Returns what it carried before.
+double Population::carry(Particle& p) const {
   const double previous = p.carried;
   switch (plan_.potential) {
     case Potential::diff:
@@ -57,15 +56,22 @@ double Population::log_increment(Particle& p, bool last) const {
     case Potential::max: p.carried = std::max(p.value, previous); break;
     case Potential::add: p.carried = p.value + previous; break;
   }
-  if (last) return p.value / plan_.beta - p.log_potential;
-  if (plan_.potential == Potential::diff) return (p.value - previous) / plan_.beta;
+  return previous;
+}
+
+// log G of one particle (Algorithm 1, line 10 for diff). Whatever the potential was on the way, the last one makes the
+// product along the lineage exp(end/β): with end = r(x0) that is all exactness needs.
+double Population::log_increment(const Particle& p, double previous, std::optional<double> end) const {
+  if (end) return *end / plan_.beta - p.log_potential;
+  if (plan_.potential == Potential::diff) return (p.carried - previous) / plan_.beta;
   return p.carried / plan_.beta;
 }
 
 void Population::reweigh(bool last) {
   if (plan_.arithmetic == Arithmetic::fk) return reweigh_like_fk(last);
   for (Particle& p : particles_) {
-    const double log_g = log_increment(p, last);
+    const double previous = carry(p);
+    const double log_g = log_increment(p, previous, last ? std::optional(p.value) : std::nullopt);
     p.log_potential += log_g;
     p.log_weight += log_g;
   }
@@ -74,22 +80,17 @@ void Population::reweigh(bool last) {
 // FK-Steering's own arithmetic: float32 weights in [0, 1e10], NaN counts as 0, if all are 0 then all are 1; and at the
 // end max and add use the carried reward, not r(x0). Kept to reproduce published numbers; it breaks telescoping.
 void Population::reweigh_like_fk(bool last) {
-  std::vector<float> w;
+  const bool divides = last && plan_.potential != Potential::diff;
   for (Particle& p : particles_) {
-    const double previous = p.carried;
-    log_increment(p, last);
-    const double log_g = plan_.potential == Potential::diff ? (p.carried - previous) / plan_.beta
-                         : last                             ? p.carried / plan_.beta - p.log_potential
-                                                            : p.carried / plan_.beta;
+    const double previous = carry(p);
+    const double log_g = log_increment(p, previous, divides ? std::optional(p.carried) : std::nullopt);
     const float raw = std::exp(static_cast<float>(log_g));
-    w.push_back(std::isnan(raw) ? 0.0F : std::clamp(raw, 0.0F, 1e10F));
+    const float w = std::isnan(raw) ? 0.0F : std::clamp(raw, 0.0F, 1e10F);
+    p.log_potential += std::log(static_cast<double>(w));
+    p.log_weight += std::log(static_cast<double>(w));
   }
-  if (std::all_of(w.begin(), w.end(), [](float v) { return v == 0.0F; })) w.assign(w.size(), 1.0F);
-  for (std::size_t i = 0; i < w.size(); ++i) {
-    const double log_g = std::log(static_cast<double>(w[i]));
-    particles_[i].log_potential += log_g;
-    particles_[i].log_weight += log_g;
-  }
+  if (!weights().degenerate()) return;
+  for (Particle& p : particles_) p.log_weight = 0;
 }
 
 // A rule that looks at the weights as a set: valid with a reference too, if skipped weights are kept.

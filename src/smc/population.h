@@ -49,7 +49,8 @@ class Population {
   Cloud cloud(bool complete) const { return {particles_, log_z(), reference_, complete}; }
 
  private:
-  double log_increment(Particle& p, bool last) const;
+  double carry(Particle& p) const;
+  double log_increment(const Particle& p, double previous, std::optional<double> end) const;
   void reweigh_like_fk(bool last);
 
   const Plan& plan_;

@@ -24,6 +24,12 @@ Pick at(const Cloud& cloud, int slot) {
   return {p.node, p.value, slot};
 }
 
+Weights weights_of(const Cloud& cloud) {
+  std::vector<double> log_weights;
+  for (const Particle& p : cloud.particles) log_weights.push_back(p.log_weight);
+  return Weights(log_weights);
+}
+
 // Highest reward, lowest slot among equals. NaN (possible under fk arithmetic) loses against everything.
 Pick best_of(const Cloud& cloud) {
   int best = 0;
@@ -37,9 +43,7 @@ Pick best_of(const Cloud& cloud) {
 // The next state of the chain: a draw from the last weights (Algorithm 1, line 17). If nothing has weight, the
 // reference stays; without one, the best there is.
 Pick draw_from(const Cloud& cloud, Draws& draws) {
-  std::vector<double> log_weights;
-  for (const Particle& p : cloud.particles) log_weights.push_back(p.log_weight);
-  const Weights w(log_weights);
+  const Weights w = weights_of(cloud);
   if (!w.degenerate()) return at(cloud, draws.categorical(w.probs()));
   return cloud.reference >= 0 ? at(cloud, cloud.reference) : best_of(cloud);
 }
@@ -94,7 +98,8 @@ struct Chain {
 
   Outcome outcome(Status status) const {
     const Pick pick = answer();
-    if (status == Status::done && pick.reward == -std::numeric_limits<double>::infinity()) status = Status::degenerate;
+    const bool forbidden = pick.reward == -std::numeric_limits<double>::infinity();
+    if (status == Status::done && (forbidden || weights_of(cloud).degenerate())) status = Status::degenerate;
     return {status, pick.leaf, pick.reward, cloud, sweeps};
   }
 };

@@ -56,65 +56,68 @@ Offspring stratified(std::span<const double> probs, Draws& draws) {
 }
 
 Offspring stratified_given(std::span<const double> probs, int reference, Draws& draws) {
-  std::vector<std::vector<double>> strata;
   std::vector<double> share;  // of the reference's cell, by stratum
-  for (std::size_t j = 0; j < probs.size(); ++j) {
-    strata.push_back(stratum(probs, j));
-    share.push_back(strata.back()[static_cast<std::size_t>(reference)]);
-  }
+  for (std::size_t j = 0; j < probs.size(); ++j)
+    share.push_back(stratum(probs, j)[static_cast<std::size_t>(reference)]);
   Offspring born;
   born.kept = draws.categorical(share);
   for (std::size_t j = 0; j < probs.size(); ++j)
-    born.parents.push_back(static_cast<int>(j) == born.kept ? reference : draws.categorical(strata[j]));
+    born.parents.push_back(static_cast<int>(j) == born.kept ? reference : draws.categorical(stratum(probs, j)));
   return born;
 }
 
 // ---- systematic: one point u in [0, 1), slot j takes the cell of W that holds (u + j)/k ----
 
-struct Cell {  // an interval of u in which the parents do not change
-  double length;
-  std::vector<int> parents;
+// u falls into one of the cells between the breakpoints, in each of which the parents do not change.
+struct Cells {
+  std::vector<double> ends;     // k · cumulative weights
+  std::vector<double> lengths;  // of the cells of u
+  std::vector<double> middles;
 };
 
-std::vector<Cell> systematic_cells(std::span<const double> probs) {
+Cells systematic_cells(std::span<const double> probs) {
+  Cells cells;
   const double k = static_cast<double>(probs.size());
-  std::vector<double> ends;  // k · cumulative weights
   double sum = 0;
-  for (double p : probs) ends.push_back(sum += k * p);
+  for (double p : probs) cells.ends.push_back(sum += k * p);
   std::vector<double> cuts = {0.0, 1.0};
-  for (double end : ends) cuts.push_back(end - std::floor(end));
+  for (double end : cells.ends) cuts.push_back(end - std::floor(end));
   std::sort(cuts.begin(), cuts.end());
-
-  std::vector<Cell> cells;
   for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
     const double length = cuts[c + 1] - cuts[c];
     if (length <= 1e-15) continue;  // a crumb of rounding between two equal breakpoints
-    const double middle = cuts[c] + length / 2;
-    Cell cell{length, {}};
-    std::size_t i = 0;
-    for (std::size_t j = 0; j < probs.size(); ++j) {
-      while (i + 1 < probs.size() && (ends[i] <= middle + static_cast<double>(j) || probs[i] <= 0)) ++i;
-      cell.parents.push_back(static_cast<int>(i));
-    }
-    cells.push_back(std::move(cell));
+    cells.lengths.push_back(length);
+    cells.middles.push_back(cuts[c] + length / 2);
   }
   return cells;
 }
 
-Offspring systematic(std::span<const double> probs, Draws& draws) {
-  auto cells = systematic_cells(probs);
-  std::vector<double> lengths;
-  for (const Cell& cell : cells) lengths.push_back(cell.length);
-  return {std::move(cells[static_cast<std::size_t>(draws.categorical(lengths))].parents), -1};
+std::vector<int> parents_at(const Cells& cells, double u, std::span<const double> probs) {
+  std::vector<int> parents;
+  std::size_t i = 0;
+  for (std::size_t j = 0; j < probs.size(); ++j) {
+    while (i + 1 < probs.size() && (cells.ends[i] <= u + static_cast<double>(j) || probs[i] <= 0)) ++i;
+    parents.push_back(static_cast<int>(i));
+  }
+  return parents;
 }
 
-// u is drawn in proportion to the number of copies it gives the reference, then one of the copies continues it.
+Offspring systematic(std::span<const double> probs, Draws& draws) {
+  const Cells cells = systematic_cells(probs);
+  return {parents_at(cells, cells.middles[static_cast<std::size_t>(draws.categorical(cells.lengths))], probs), -1};
+}
+
+// u is drawn in proportion to the number of copies it gives the reference (the points u + j in its cell of W), then one
+// of the copies continues it.
 Offspring systematic_given(std::span<const double> probs, int reference, Draws& draws) {
-  auto cells = systematic_cells(probs);
+  const Cells cells = systematic_cells(probs);
+  const double begin = reference > 0 ? cells.ends[static_cast<std::size_t>(reference) - 1] : 0.0;
+  const double end = cells.ends[static_cast<std::size_t>(reference)];
   std::vector<double> mass;
-  for (const Cell& cell : cells)
-    mass.push_back(cell.length * static_cast<double>(std::count(cell.parents.begin(), cell.parents.end(), reference)));
-  Offspring born{std::move(cells[static_cast<std::size_t>(draws.categorical(mass))].parents), -1};
+  for (std::size_t c = 0; c < cells.lengths.size(); ++c)
+    mass.push_back(cells.lengths[c] * (std::ceil(end - cells.middles[c]) - std::ceil(begin - cells.middles[c])));
+  Offspring born{parents_at(cells, cells.middles[static_cast<std::size_t>(draws.categorical(mass))], probs), -1};
+
   std::vector<double> copies;
   for (int parent : born.parents) copies.push_back(parent == reference ? 1.0 : 0.0);
   born.kept = draws.categorical(copies);

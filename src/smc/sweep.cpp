@@ -19,6 +19,13 @@ Weighed weighed(const Population& pop, const Run& run, Stage stage) {
   return event;
 }
 
+std::vector<NodeId> live(const Population& pop, const Run& run, std::optional<NodeId> reference) {
+  std::vector<NodeId> nodes = pop.nodes();
+  nodes.insert(nodes.end(), run.held.begin(), run.held.end());
+  if (reference) nodes.push_back(*reference);
+  return nodes;
+}
+
 // Which particle becomes the reference's ancestor: W_i · γ(x^i, x')/γ(x^i) with γ the target up to each time. The
 // future's potentials telescope to exp(r(x'_0)/β - what i has collected), so with K the first step's transition
 // log weight = log w_i - log potential of i + log K(x' | x^i), up to a constant.
@@ -37,6 +44,7 @@ Task<Cloud> sweep(Run run, Plan plan, Schedule schedule, std::optional<NodeId> r
   PGDLM_CHECK(plan.scheme && (!reference || plan.scheme->draw_given) && schedule.back().weigh);
   const bool to_the_end = plan.resample_last || plan.selection == Selection::paper;
   Population pop(plan, run.world.root(), reference.has_value(), *run.source.open(run.key.child(kFirstSlot)));
+  run.world.keep(live(pop, run, reference));  // of the sweep before, only what is still held
 
   for (std::size_t i = 0; i < schedule.size(); ++i) {
     if (run.world.cancelled()) co_return pop.cloud(false);
@@ -53,7 +61,7 @@ Task<Cloud> sweep(Run run, Plan plan, Schedule schedule, std::optional<NodeId> r
 
     pop.reweigh(last);
     run.events.emit(weighed(pop, run, stage));
-    if (pop.weights().degenerate()) break;                       // only r(x0) may be -inf, so this is the end
+    if (pop.weights().degenerate()) continue;                    // nothing to draw from
     if (last ? !to_the_end : !pop.wants_resampling()) continue;  // skipped resampling keeps its weights
 
     int ancestor = pop.reference();
@@ -65,10 +73,7 @@ Task<Cloud> sweep(Run run, Plan plan, Schedule schedule, std::optional<NodeId> r
     const Offspring offspring = pop.resample(ancestor, *run.source.open(here.child(kResample)));
     run.events.emit(Resampled{run.sweep, stage.end, offspring.parents, pop.reference()});
 
-    std::vector<NodeId> live = pop.nodes();
-    live.insert(live.end(), run.held.begin(), run.held.end());
-    if (reference) live.push_back(*reference);
-    run.world.keep(live);
+    run.world.keep(live(pop, run, reference));
   }
   if (plan.selection == Selection::paper && !pop.weights().degenerate()) pop.count_reward_twice();
   co_return pop.cloud(true);

@@ -13,7 +13,9 @@ Weights::Weights(std::span<const double> log_weights) : probs_(log_weights.size(
   double top = -std::numeric_limits<double>::infinity();
   for (double lw : log_weights) {
     if (std::isnan(lw) || lw == std::numeric_limits<double>::infinity())
-      throw Error(ErrorCode::invalid_request, "a weight is " + std::to_string(lw) + ": rewards must be finite or -inf");
+      throw Error(ErrorCode::invalid_request,
+                  "a weight is " + std::to_string(lw) +
+                      ": rewards must be finite or -inf, and beta not so small that reward/beta overflows");
     top = std::max(top, lw);
   }
   log_mean_ = top;

@@ -36,7 +36,7 @@ MISTAKES = [
     (["--tau", "0"], ["tau", "0", "at least 1"]),
     (["--resample-every", "0"], ["resample-every", "'0'", "block"]),
     (["--ess-threshold", "1.5"], ["ess-threshold", "'1.5'", "always, never"]),
-    (["--budget", "0"], ["budget", "0", "at least 1"]),
+    (["--budget", "0"], ["budget", "0", "at least 8"]),
     (["--max-forwards", "0"], ["max-forwards", "0", "at least 1"]),
     (["--max-seconds", "0"], ["max-seconds", "> 0"]),
     (["--process", "dream", "--diffusion-alg-temp", "1", "--ancestor-sampling"], ["ancestor-sampling"]),

@@ -67,6 +67,10 @@ TEST(Validate, Valuing) {
             }).message,
             "accepted");
   expect_refused("resample-every is -1, allowed: at least 0", [](Request& r) { r.settings.cadence.every = -1; });
+  expect_refused("lag is on together with ancestor-sampling", [](Request& r) {
+    r.settings.valuing.lag = true;
+    r.settings.plan.ancestor_sampling = true;
+  });
   expect_refused("particles would be the same",
                  [](Request& r) { r.process = make_llada({.block_length = 0, .temperature = 0}); });
 }

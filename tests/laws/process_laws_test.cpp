@@ -101,12 +101,15 @@ INSTANTIATE_TEST_SUITE_P(
         NamedValuing{"prefix", {.prefix = true}, true}),
     [](const auto& info) { return info.param.name; });
 
-TEST(Valuers, AncestorSamplingWithNoisyEstimatesLeavesTheTarget) {
+// But for FK's lag, which the engine refuses together with ancestor sampling.
+TEST_P(Valuers, AncestorSamplingLeavesTheTargetWithEveryEstimate) {
+  if (GetParam().valuing.lag) return;
   for (const NamedProcess& p : valuer_processes()) {
     DiffusionSetup s{.process = p.process, .length = p.length, .steps = p.steps, .settings = settings(Preset::exact)};
-    s.settings.valuing = {.estimator = Estimator::random, .phi = 1};
+    s.settings.valuing = GetParam().valuing;
     s.settings.plan.ancestor_sampling = true;
     s.settings.plan.ess_floor = std::nullopt;
+    s.reward.prefixes = GetParam().prefixes;
     expect_invariant(s, 1);
   }
 }

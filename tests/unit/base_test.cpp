@@ -68,6 +68,7 @@ TEST(LogMath, SumsAndMeans) {
   EXPECT_DOUBLE_EQ(log_sum_exp(std::vector<double>{-kInf, 2.0}), 2.0);
   EXPECT_EQ(log_sum_exp(std::vector<double>{-kInf, -kInf}), -kInf);
   EXPECT_EQ(log_sum_exp(std::vector<double>{}), -kInf);
+  EXPECT_TRUE(std::isnan(log_mean_exp(std::vector<double>{std::nan(""), std::nan("")})));
 }
 
 TEST(LogMath, SoftmaxWithTemperatureAndForbiddenTokens) {

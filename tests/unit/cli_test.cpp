@@ -63,7 +63,7 @@ TEST(Cli, TheCanvasIsPromptAndGaps) {
   const auto pieces = parse_infill("the [MASK:3] was [MASK] .");
   EXPECT_EQ(gap_count(pieces), 4);
   const Canvas canvas = make_canvas(model, "it was great .", pieces);
-  EXPECT_EQ(canvas.prompt, 4);
+  EXPECT_EQ(canvas.prompt, 5);  // the words before the first gap
   EXPECT_EQ(canvas.tokens.size(), 4U + 7U);
   EXPECT_EQ(canvas.tokens[5], model.mask());
   for (const char* bad : {"the movie", "[MASK:0]", "[MASK:-1]", "[MASK:x]", "[MASK:3", "[MASKED]", "[MASK:]"})

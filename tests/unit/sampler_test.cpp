@@ -146,6 +146,18 @@ TEST(Samplers, AllForbiddenIsDegenerateNotAnError) {
   }
 }
 
+TEST(Samplers, WeightsThatOverflowAreAnErrorThatNamesBeta) {
+  Bench bench;
+  Plan plan = plan_of(Method::smc);
+  plan.beta = 1e-320;
+  try {
+    bench.run(plan);
+    FAIL() << "an infinite weight went through";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("beta"), std::string::npos);
+  }
+}
+
 TEST(Samplers, ForbiddenReferenceIsLeftBehind) {
   Bench bench;
   bench.table.rewards = {-kInf, 0.5};
@@ -210,6 +222,14 @@ TEST(Fk, AllZeroBecomesUniform) {
   EXPECT_EQ(pop.particles()[1].log_weight, 0.0);
 }
 
+TEST(Fk, SkippedResamplingsNeverLeaveNothingToDrawFrom) {
+  Plan plan = fk_plan(Potential::diff, 2);
+  Population pop = weighed_like_fk(plan, {-1e9, 0.0}, false);
+  pop.settle({{NodeId{0}, 0.0}, {NodeId{0}, -1e9}}, std::nullopt);
+  pop.reweigh(false);  // first the one, then the other had weight 0
+  EXPECT_EQ(pop.weights().ess(), 2.0);
+}
+
 TEST(Fk, PotentialsCarryWhatFkCarries) {
   for (auto [potential, carried, log_g] : {std::tuple{Potential::diff, 0.2, (0.2 - 0.5) * 10},
                                            {Potential::max, 0.5, 5.0},
@@ -257,6 +277,11 @@ TEST(Plan, BadFieldsAreNamed) {
   EXPECT_NE(message_of(plan).find("beta is -0.5"), std::string::npos);
   plan.beta = std::nan("");
   EXPECT_NE(message_of(plan).find("beta"), std::string::npos);
+  plan = plan_of(Method::particle_gibbs);
+  plan.max_particles = 3;
+  EXPECT_EQ(message_of(plan), "budget is 3, allowed: at least 4, what the first sweep takes");
+  plan.start = Start::greedy;
+  EXPECT_EQ(message_of(plan), "");
   plan = plan_of(Method::particle_gibbs);
   plan.iterations = 0;
   EXPECT_NE(message_of(plan).find("iterations is 0"), std::string::npos);
