@@ -3,8 +3,8 @@
 Two kinds of batches. *Exact* ones show the network what block decoding will show it: the prompt, the answer's earlier
 blocks, one partly masked block, and nothing but masks behind it. Only that block carries loss, so the signal is thin.
 *Parallel* ones train all blocks of an answer at once: a clean copy of the answer, and a noised copy whose every block
-sees the prompt, the clean blocks before it, and itself. They teach copying and arithmetic several times faster, though
-their attention pattern is not quite that of decoding; so training begins with mostly parallel batches and ends with
+sees the prompt, the clean blocks before it, and itself. They carry several times as much loss per token, though their
+attention pattern is not quite that of decoding; so training begins with mostly parallel batches and ends with
 exact ones only. Problems start with two steps and grow to six.
 
     python train_llada_math.py --out runs/llada-nano-math
