@@ -46,31 +46,44 @@ struct Case {
   int steps;
 };
 
-class Chains : public testing::TestWithParam<Case> {};
+constexpr int kLength = 3, kRuns = 4000;
+
+class Chains : public testing::TestWithParam<Case> {
+ protected:
+  DiffusionSetup setup(Method method, int k) const {
+    return {.process = GetParam().process,
+            .length = kLength,
+            .tokens = 3,
+            .steps = GetParam().steps,
+            .settings = settings(method, k)};
+  }
+};
+
+struct Ending {
+  Text text;
+  double log_z = 0;
+};
+
+Ending run_once(DiffusionLab& lab, int seed) {
+  PhiloxSource source;
+  Silent silent;
+  const Lab room = lab.lab();
+  const auto world = room.open(source);
+  const Outcome outcome = run_inline(run_sampler(
+      pgdlm::Run{*world, source, silent, Key{static_cast<std::uint64_t>(seed)}}, lab.plan(), room.schedule));
+  return {text_of(room.trail(*world, outcome.leaf), kLength), outcome.cloud.log_z};
+}
 
 TEST_P(Chains, ManySweepsEndInTheTarget) {
-  constexpr int kLength = 3, kRuns = 4000;
-  DiffusionSetup setup{.process = GetParam().process,
-                       .length = kLength,
-                       .tokens = 3,
-                       .steps = GetParam().steps,
-                       .settings = settings(Method::particle_gibbs, 6)};
-  setup.settings.plan.iterations = 12;
-  setup.settings.plan.start = Start::sampled;  // far from the target: the chain has to do the work
-  setup.settings.plan.ess_floor = 0.8;
-  DiffusionLab lab(setup);
+  DiffusionSetup s = setup(Method::particle_gibbs, 6);
+  s.settings.plan.iterations = 12;
+  s.settings.plan.start = Start::sampled;  // far from the target: the chain has to do the work
+  s.settings.plan.ess_floor = 0.8;
+  DiffusionLab lab(s);
   const TextTarget target = target_of(lab, kLength);
 
   std::map<Text, std::int64_t> seen;
-  for (int run = 0; run < kRuns; ++run) {
-    PhiloxSource source;
-    Silent silent;
-    const Lab room = lab.lab();
-    const auto world = room.open(source);
-    const Outcome outcome = run_inline(run_sampler(
-        pgdlm::Run{*world, source, silent, Key{static_cast<std::uint64_t>(run)}}, lab.plan(), room.schedule));
-    ++seen[text_of(room.trail(*world, outcome.leaf), kLength)];
-  }
+  for (int run = 0; run < kRuns; ++run) ++seen[run_once(lab, run).text];
   std::vector<std::int64_t> counts;
   std::vector<double> probabilities;
   for (const auto& [text, p] : target.law) {
@@ -83,28 +96,15 @@ TEST_P(Chains, ManySweepsEndInTheTarget) {
 
 // Within six standard errors: p < 2e-9.
 TEST_P(Chains, EvidenceAveragesToZ) {
-  constexpr int kLength = 3, kRuns = 4000;
-  DiffusionSetup setup{.process = GetParam().process,
-                       .length = kLength,
-                       .tokens = 3,
-                       .steps = GetParam().steps,
-                       .settings = settings(Method::smc, 5)};
-  setup.settings.valuing = {.estimator = Estimator::random, .phi = 2};
-  DiffusionSetup plain = setup;
+  DiffusionSetup s = setup(Method::smc, 5);
+  s.settings.valuing = {.estimator = Estimator::random, .phi = 2};
+  DiffusionSetup plain = s;
   plain.settings.valuing = {};
-  DiffusionLab lab(setup), exact(plain);
+  DiffusionLab lab(s), exact(plain);
   const double z = target_of(exact, kLength).z;
   double sum = 0, squares = 0;
   for (int run = 0; run < kRuns; ++run) {
-    PhiloxSource source;
-    Silent silent;
-    const Lab room = lab.lab();
-    const auto world = room.open(source);
-    const double ratio =
-        std::exp(run_inline(run_sampler(pgdlm::Run{*world, source, silent, Key{static_cast<std::uint64_t>(run)}},
-                                        lab.plan(), room.schedule))
-                     .cloud.log_z) /
-        z;
+    const double ratio = std::exp(run_once(lab, run).log_z) / z;
     sum += ratio;
     squares += ratio * ratio;
   }
