@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -36,6 +37,8 @@ struct StateView {
   std::span<const Token> tokens;  // [length]
   std::span<const float> notes;   // [length]; all 0 unless the process writes notes
   double time = 1;                // t in (0, 1], for time-dependent denoisers
+  // No position from here on will be read of this state's prediction (a process that works in blocks).
+  Position horizon = std::numeric_limits<Position>::max();
 
   bool masked(Position l) const { return tokens[l] == frame.mask && !frame.pinned[l]; }
 };
@@ -45,6 +48,7 @@ class Prediction {
  public:
   virtual ~Prediction() = default;
   // Raw logits of a position, [vocab], before any masking rule, temperature or filter. Finite, or -inf: never drawn.
+  // Masked positions below the horizon are meant to be read; others may cost a forward.
   virtual std::span<const float> logits(Position) const = 0;
   virtual std::size_t bytes() const = 0;  // what the memo's budget is charged
 };
@@ -64,6 +68,12 @@ class TablePrediction final : public Prediction {
   std::vector<float> rows_;
 };
 
+// What a reduction is about to read of a prediction.
+struct Reading {
+  const Prediction* prediction = nullptr;
+  std::span<const Position> rows;
+};
+
 // predict is called by one thread at a time, the const members by any. A prediction is a function of the tokens, of
 // where the prompt ends (guidance looks at it), of time if it says so, and of nothing else: neither the batch nor the
 // order may change it.
@@ -71,6 +81,10 @@ class Denoiser {
  public:
   virtual ~Denoiser() = default;
   virtual std::vector<PredictionPtr> predict(std::span<const StateView> states) = 0;
+  // Announces what will be read of predictions made here, so that a network can project all those rows together. Says
+  // how many of the readings, from the first on, are ready (at least one); the caller reads these and calls again for
+  // the rest. Only a matter of speed: rows that were not announced can be read too.
+  virtual std::size_t prepare(std::span<const Reading> readings) { return readings.size(); }
   virtual int vocab() const = 0;
   virtual Token mask() const = 0;
   virtual bool time_dependent() const { return false; }
@@ -127,6 +141,9 @@ class Backward {
     return std::nullopt;
   }
   virtual bool scores_transitions() const { return false; }
+
+  // No position from here on is read at this step: a process that works in blocks says where its block ends.
+  virtual Position horizon(StateView, Step) const { return std::numeric_limits<Position>::max(); }
 
   // True if fill leaves nothing to chance: all particles would be the same.
   virtual bool deterministic() const { return false; }

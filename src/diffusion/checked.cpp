@@ -23,6 +23,14 @@ std::vector<PredictionPtr> checked_predict(Denoiser& denoiser, std::span<const S
   return predictions;
 }
 
+std::size_t checked_prepare(Denoiser& denoiser, std::span<const Reading> readings) {
+  const std::size_t ready = denoiser.prepare(readings);
+  if (ready < 1 || ready > readings.size())
+    throw Error(ErrorCode::bad_model, "Denoiser::prepare was told of " + std::to_string(readings.size()) +
+                                          " readings and has " + std::to_string(ready) + " ready, allowed: 1 to all");
+  return ready;
+}
+
 std::vector<double> checked_score(Reward& reward, std::span<const Candidate> candidates) {
   std::vector<double> scores = reward.score(candidates);
   if (scores.size() != candidates.size()) throw miscounted("Reward::score", candidates.size(), scores.size());

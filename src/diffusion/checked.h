@@ -10,6 +10,7 @@
 namespace pgdlm {
 
 std::vector<PredictionPtr> checked_predict(Denoiser& denoiser, std::span<const StateView> states);
+std::size_t checked_prepare(Denoiser& denoiser, std::span<const Reading> readings);
 std::vector<double> checked_score(Reward& reward, std::span<const Candidate> candidates);
 
 }  // namespace pgdlm

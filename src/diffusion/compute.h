@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "base/task.h"
@@ -18,6 +19,10 @@ struct PredictJob {
   std::vector<float> notes;
   double time = 1;
   std::function<void(StateView, const Prediction&)> reduce;
+  std::vector<Position> rows = {};  // what it will read, so that a network can compute these rows together
+  Position horizon = std::numeric_limits<Position>::max();  // of the state, see StateView
+
+  StateView state(const Frame& frame) const { return {frame, tokens, notes, time, horizon}; }
 };
 
 struct ScoreJob {

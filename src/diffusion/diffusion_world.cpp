@@ -27,6 +27,12 @@ Move difference(const State& from, const State& to) {
   return move;
 }
 
+// Greedy and best-of-n look at weights once, when nothing is left to complete.
+bool completes_canvases(const Settings& settings) {
+  const Method method = settings.plan.method;
+  return !settings.valuing.prefix && method != Method::greedy && method != Method::best_of_n;
+}
+
 }  // namespace
 
 // Ancestor sampling compares a state's value across lineages, so there the value must be a draw given the state alone,
@@ -39,6 +45,7 @@ DiffusionWorld::DiffusionWorld(const Request& request, const Frame& frame, Compu
       lag_(request.settings.valuing.lag),
       redraw_(request.settings.valuing.redraw_unchanged || request.settings.plan.ancestor_sampling),
       trace_(request.trace),
+      completes_(completes_canvases(request.settings)),
       compute_(compute),
       source_(source),
       events_(events),
@@ -51,6 +58,20 @@ DiffusionWorld::DiffusionWorld(const Request& request, const Frame& frame, Compu
 Step DiffusionWorld::step_at(int index) const {
   const int count = static_cast<int>(times_.size()) - 1;
   return {index, count, times_[index], times_[index + 1]};
+}
+
+// Of the state, not of this step alone: a state has one prediction in a request, whoever asks for it first.
+Position DiffusionWorld::horizon(StateView state, Step step) const {
+  return completes_ ? std::numeric_limits<Position>::max() : process_.horizon(state, step);
+}
+
+// What a step may read that chooses its positions by their logits.
+std::vector<Position> DiffusionWorld::readable(StateView state, Step step) const {
+  std::vector<Position> rows;
+  const Position end = std::min(frame_.length(), process_.horizon(state, step));
+  for (Position l = 0; l < end; ++l)
+    if (state.masked(l)) rows.push_back(l);
+  return rows;
 }
 
 // Takes one step, or says what prediction it needs first. Quiet steps cost nothing.
@@ -67,13 +88,17 @@ bool DiffusionWorld::take(Walker& walker, const Leg& leg, Step step, PredictJob&
       return true;
     }
   }
-  job = {walker.state.tokens, walker.state.notes, step.t,
+  job = {walker.state.tokens,
+         walker.state.notes,
+         step.t,
          [this, &walker, step, greedy, key = step_key(leg, walker.seat.slot, step.index)](
              StateView state, const Prediction& prediction) {
            walker.move =
                greedy ? process_.greedy(state, prediction, step)
                       : process_.fill(state, walker.decision, prediction, step, *source_.open(key.child(kTokens)));
-         }};
+         },
+         greedy || walker.decision.choose ? readable(now, step) : walker.decision.reveal,
+         horizon(now, step)};
   return false;
 }
 
@@ -224,10 +249,17 @@ Task<std::vector<double>> DiffusionWorld::log_transition(std::vector<NodeId> fro
   std::vector<PredictJob> jobs;
   for (std::size_t i = 0; i < from.size(); ++i) {
     State state = tree_.read(from[i]);
-    jobs.push_back({std::move(state.tokens), std::move(state.notes), step.t,
-                    [this, &to, &log_probs, i, step](StateView origin, const Prediction& prediction) {
-                      log_probs[i] = *process_.log_prob(origin, view(to, step), prediction, step);
-                    }});
+    const StateView here = view(state, step);
+    PredictJob job{.time = step.t,
+                   .reduce =
+                       [this, &to, &log_probs, i, step](StateView origin, const Prediction& prediction) {
+                         log_probs[i] = *process_.log_prob(origin, view(to, step), prediction, step);
+                       },
+                   .rows = readable(here, step),
+                   .horizon = horizon(here, step)};
+    job.tokens = std::move(state.tokens);
+    job.notes = std::move(state.notes);
+    jobs.push_back(std::move(job));
   }
   co_await compute_.predict(std::move(jobs));
   co_return log_probs;

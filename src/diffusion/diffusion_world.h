@@ -50,6 +50,8 @@ class DiffusionWorld final : public World {
 
   Step step_at(int index) const;
   StateView view(const State& state, Step step) const { return {frame_, state.tokens, state.notes, step.t}; }
+  Position horizon(StateView state, Step step) const;
+  std::vector<Position> readable(StateView state, Step step) const;
   bool take(Walker& walker, const Leg& leg, Step step, PredictJob& job);
   void finish(Walker& walker, const Leg& leg, Step step);
   Task<void> walk(std::vector<Walker>& walkers, const Leg& leg);
@@ -63,6 +65,7 @@ class DiffusionWorld final : public World {
   const Backward& process_;
   std::vector<double> times_;
   bool lag_, redraw_, trace_;
+  bool completes_;  // predictions are also read to complete canvases, beyond the block at work
   Compute& compute_;
   Source& source_;
   EventSink& events_;

@@ -1,5 +1,6 @@
 #include "diffusion/guidance.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
@@ -27,6 +28,9 @@ class GuidedPrediction final : public Prediction {
     }
     return row;
   }
+
+  const Prediction* conditional() const { return conditional_.get(); }
+  const Prediction* unconditional() const { return unconditional_.get(); }
 
   // Charged as if the combined rows were as large as one prediction.
   std::size_t bytes() const override { return 2 * conditional_->bytes() + unconditional_->bytes(); }
@@ -58,7 +62,7 @@ class Guided final : public Denoiser {
     // One batch for both halves.
     std::vector<StateView> batch(states.begin(), states.end());
     for (std::size_t i = 0; i < states.size(); ++i)
-      batch.push_back({states[i].frame, promptless[i], states[i].notes, states[i].time});
+      batch.push_back({states[i].frame, promptless[i], states[i].notes, states[i].time, states[i].horizon});
     const std::vector<PredictionPtr> both = denoiser_->predict(batch);
     PGDLM_CHECK(both.size() == 2 * states.size());
 
@@ -66,6 +70,17 @@ class Guided final : public Denoiser {
     for (std::size_t i = 0; i < states.size(); ++i)
       guided.push_back(std::make_shared<GuidedPrediction>(both[i], both[states.size() + i], scale_));
     return guided;
+  }
+
+  // Both halves of a reading are announced side by side; one that is half ready is not.
+  std::size_t prepare(std::span<const Reading> readings) override {
+    std::vector<Reading> halves;
+    for (const Reading& reading : readings) {
+      const auto& guided = static_cast<const GuidedPrediction&>(*reading.prediction);
+      halves.push_back({guided.conditional(), reading.rows});
+      halves.push_back({guided.unconditional(), reading.rows});
+    }
+    return std::max<std::size_t>(1, denoiser_->prepare(halves) / 2);
   }
 
   int vocab() const override { return denoiser_->vocab(); }

@@ -14,7 +14,7 @@ std::vector<PredictionPtr> InlineCompute::run(const std::vector<PredictJob>& job
   if (which.empty()) return {};
   std::vector<StateView> states;
   for (const std::size_t i : which) {
-    states.push_back({frame_, jobs[i].tokens, jobs[i].notes, jobs[i].time});
+    states.push_back(jobs[i].state(frame_));
     cost_.forwards_run += denoiser_.forwards_per_state();
     cost_.tokens_run += static_cast<std::int64_t>(jobs[i].tokens.size());
   }
@@ -29,7 +29,7 @@ std::vector<PredictionPtr> InlineCompute::look_up(const std::vector<PredictJob>&
   std::vector<std::size_t> missing, asker(jobs.size());
   KeyIndex<std::size_t> first;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    keys.push_back(prediction_key({frame_, jobs[i].tokens, jobs[i].notes, jobs[i].time}, denoiser_.time_dependent()));
+    keys.push_back(prediction_key(jobs[i].state(frame_), denoiser_.time_dependent()));
     if (const PredictionPtr* known = predictions_.find(keys[i])) predictions[i] = *known;
     asker[i] = first.emplace(&keys[i], i).first->second;
     if (!predictions[i] && asker[i] == i) missing.push_back(i);
@@ -53,8 +53,11 @@ Task<void> InlineCompute::predict(std::vector<PredictJob> jobs) {
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
     predictions = run(jobs, all);
   }
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    jobs[i].reduce({frame_, jobs[i].tokens, jobs[i].notes, jobs[i].time}, *predictions[i]);
+  std::vector<Reading> readings;
+  for (std::size_t i = 0; i < jobs.size(); ++i) readings.push_back({predictions[i].get(), jobs[i].rows});
+  for (std::size_t i = 0, ready = 0; i < jobs.size(); ++i) {
+    if (i == ready) ready += checked_prepare(denoiser_, std::span(readings).subspan(i));
+    jobs[i].reduce(jobs[i].state(frame_), *predictions[i]);
   }
   co_return;
 }

@@ -1,5 +1,6 @@
 #include "diffusion/memo.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace pgdlm {
@@ -31,9 +32,10 @@ Hash128 hash_words(std::span<const std::int32_t> words) {
 
 MemoKey prediction_key(StateView state, bool time_dependent) {
   std::vector<std::int32_t> words;
-  words.reserve(state.tokens.size() + 3);
+  words.reserve(state.tokens.size() + 4);
   words.assign(state.tokens.begin(), state.tokens.end());
   words.push_back(state.frame.prompt);
+  words.push_back(std::min<Position>(state.horizon, static_cast<Position>(state.tokens.size())));
   if (time_dependent) append(words, std::bit_cast<std::uint64_t>(state.time));
   return MemoKey(std::move(words));
 }

@@ -33,7 +33,8 @@ struct MemoKey {
 };
 
 // Time is part of the key only if the denoiser looks at it; notes never are. Where the prompt ends always is: guidance
-// looks at it, and equal tokens may be given in one request and generated in another.
+// looks at it, and equal tokens may be given in one request and generated in another. So is the horizon: what lies
+// behind it was not computed.
 MemoKey prediction_key(StateView state, bool time_dependent);
 // `reward` names one reward object for as long as the memo lives.
 MemoKey reward_key(std::uint64_t reward, const Candidate& candidate);

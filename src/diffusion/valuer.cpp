@@ -24,10 +24,11 @@ Valuer::Valuer(const Frame& frame, const Settings& settings, Compute& compute, S
       compute_(compute),
       source_(source) {}
 
-bool Valuer::unfinished(const State& state) const {
+std::vector<Position> Valuer::masked(const State& state) const {
+  std::vector<Position> rows;
   for (Position l = 0; l < frame_.length(); ++l)
-    if (!frame_.pinned[l] && state.tokens[l] == frame_.mask) return true;
-  return false;
+    if (!frame_.pinned[l] && state.tokens[l] == frame_.mask) rows.push_back(l);
+  return rows;
 }
 
 std::vector<Token> Valuer::finished_prefix(const State& state) const {
@@ -41,7 +42,7 @@ std::vector<Valuer::Strand> Valuer::strands(const std::vector<Valuand>& valuands
   std::vector<Strand> strands;
   for (std::size_t owner = 0; owner < valuands.size(); ++owner) {
     const Valuand& v = valuands[owner];
-    if (valuing_.prefix || !unfinished(v.state)) {
+    if (valuing_.prefix || masked(v.state).empty()) {
       strands.push_back({owner, v.state, v.time, nullptr, {finished_prefix(v.state)}});
       continue;
     }
@@ -66,7 +67,7 @@ PredictJob Valuer::job(Strand& strand, int left) const {
       strand.texts = best_completions(state, prediction, valuing_.phi);
     }
   };
-  return {strand.state.tokens, strand.state.notes, time, std::move(reduce)};
+  return {strand.state.tokens, strand.state.notes, time, std::move(reduce), masked(strand.state)};
 }
 
 Task<void> Valuer::complete(std::vector<Strand>& strands) const {
@@ -74,7 +75,7 @@ Task<void> Valuer::complete(std::vector<Strand>& strands) const {
     std::vector<PredictJob> jobs;
     for (Strand& strand : strands) {
       if (!strand.texts.empty()) continue;
-      if (unfinished(strand.state))
+      if (!masked(strand.state).empty())
         jobs.push_back(job(strand, left));
       else
         strand.texts = {strand.state.tokens};  // the look-ahead finished it

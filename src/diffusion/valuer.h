@@ -39,7 +39,7 @@ class Valuer {
   PredictJob job(Strand& strand, int left) const;
   std::vector<Token> finished_prefix(const State& state) const;
   double estimate(std::vector<double> rewards, bool last) const;
-  bool unfinished(const State& state) const;
+  std::vector<Position> masked(const State& state) const;
 
   const Frame& frame_;
   Valuing valuing_;

@@ -6,6 +6,7 @@
 // (predictions) are made, read, kept and dropped on the working thread only.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <coroutine>
 #include <cstddef>
@@ -16,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <stop_token>
 #include <thread>
 #include <utility>
@@ -48,9 +50,16 @@ struct LaneOptions {
 //   using Job, Value;                                  a Job is copied: pointers to what its owner keeps
 //   MemoKey key(const Job&) const;                     any thread; equal keys, equal values
 //   std::vector<Value> run(const std::vector<Job>&);   one value each, or throws: then all of them fail
+//   std::size_t prepare(std::span<const Handing>);     how many of these can be delivered now, at least one
 //   void deliver(const Job&, const Value&);            if it throws, the job's call fails
 //   void charge(const Job&, Cost&) const;              what running this job costs
 //   std::size_t bytes(const Value&) const;
+template <class Job, class Value>
+struct Handing {  // a value on its way to a job that asked for it
+  const Job* job;
+  const Value* value;
+};
+
 template <class Trade>
 class Lane {
  public:
@@ -83,7 +92,9 @@ class Lane {
   bool work() {
     const Batch batch = take();
     for (Call* call : batch.dropped) settle(*call);
-    for (const Known& known : batch.known) answer(known.askers, known.value);  // before the run: they need not wait
+    std::vector<Delivery> known;
+    for (const Known& k : batch.known) add_deliveries(k.askers, k.value, known);
+    deliver(known);  // before the run: they need not wait
     if (!batch.runs.empty()) run(batch.runs);
     return !(batch.dropped.empty() && batch.known.empty() && batch.runs.empty());
   }
@@ -112,6 +123,10 @@ class Lane {
   struct Turn {
     GroupPtr group;
     Asker first;
+  };
+  struct Delivery {
+    const Asker* asker;
+    const Value* value;
   };
   struct Batch {
     std::vector<Call*> dropped;
@@ -199,10 +214,13 @@ class Lane {
       error = std::current_exception();
     }
     if (error) return fail(turns, std::move(error));
-    for (std::size_t i = 0; i < turns.size(); ++i) {
-      answer(close(*turns[i].group), values[i]);
-      if (options_.memo) memo_.insert(std::move(turns[i].group->key), values[i], trade_.bytes(values[i]));
-    }
+    std::vector<std::vector<Asker>> askers;
+    for (const Turn& turn : turns) askers.push_back(close(*turn.group));
+    std::vector<Delivery> deliveries;
+    for (std::size_t i = 0; i < turns.size(); ++i) add_deliveries(askers[i], values[i], deliveries);
+    deliver(deliveries);
+    for (std::size_t i = 0; options_.memo && i < turns.size(); ++i)
+      memo_.insert(std::move(turns[i].group->key), values[i], trade_.bytes(values[i]));
   }
 
   // From here on nobody can join the group.
@@ -212,14 +230,24 @@ class Lane {
     return std::move(group.askers);
   }
 
-  void answer(const std::vector<Asker>& askers, const Value& value) {
-    for (const Asker& asker : askers) {
+  static void add_deliveries(const std::vector<Asker>& askers, const Value& value, std::vector<Delivery>& deliveries) {
+    for (const Asker& asker : askers) deliveries.push_back({&asker, &value});
+  }
+
+  // As many at a time as the trade can prepare together.
+  void deliver(const std::vector<Delivery>& deliveries) {
+    std::vector<Handing<Job, Value>> handings;
+    for (const Delivery& d : deliveries) handings.push_back({&d.asker->job, d.value});
+    for (std::size_t i = 0, ready = 0; i < deliveries.size(); ++i) {
+      Call& call = *deliveries[i].asker->call;
       try {
-        if (!asker.call->error) trade_.deliver(asker.job, value);
+        if (i == ready) ready += trade_.prepare(std::span(handings).subspan(i));
+        if (!call.error) trade_.deliver(*handings[i].job, *handings[i].value);
       } catch (...) {
-        asker.call->error = std::current_exception();
+        if (!call.error) call.error = std::current_exception();
+        ready = std::max(ready, i + 1);  // what could not be prepared fails alone; the others get their try
       }
-      settle(*asker.call);
+      settle(call);
     }
   }
 

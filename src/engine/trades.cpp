@@ -18,6 +18,13 @@ std::vector<PredictionPtr> PredictTrade::run(const std::vector<Job>& jobs) {
   return checked_predict(*denoiser_, states);
 }
 
+std::size_t PredictTrade::prepare(std::span<const Handing<Job, Value>> handings) {
+  std::vector<Reading> readings;
+  readings.reserve(handings.size());
+  for (const auto& [job, prediction] : handings) readings.push_back({prediction->get(), job->job->rows});
+  return checked_prepare(*denoiser_, readings);
+}
+
 void PredictTrade::charge(const Job& job, Cost& cost) const {
   cost.forwards_run += forwards_per_state_;
   cost.tokens_run += static_cast<std::int64_t>(job.job->tokens.size());

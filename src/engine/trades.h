@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "diffusion/compute.h"
 #include "diffusion/memo.h"
+#include "engine/lane.h"
 #include "pgdlm/plugin.h"
 
 namespace pgdlm {
@@ -19,7 +21,7 @@ class PredictTrade {
     const PredictJob* job;
     const Frame* frame;
 
-    StateView state() const { return {*frame, job->tokens, job->notes, job->time}; }
+    StateView state() const { return job->state(*frame); }
   };
   using Value = PredictionPtr;
 
@@ -27,6 +29,7 @@ class PredictTrade {
 
   MemoKey key(const Job& job) const;
   std::vector<Value> run(const std::vector<Job>& jobs);
+  std::size_t prepare(std::span<const Handing<Job, Value>> handings);
   void deliver(const Job& job, const Value& prediction) { job.job->reduce(job.state(), *prediction); }
   void charge(const Job& job, Cost& cost) const;
   std::size_t bytes(const Value& prediction) const { return prediction->bytes(); }
@@ -56,6 +59,7 @@ class ScoreTrade {
 
   MemoKey key(const Job& job) const { return reward_key(job.reward_id, job.candidate()); }
   std::vector<Value> run(const std::vector<Job>& jobs);
+  std::size_t prepare(std::span<const Handing<Job, Value>> handings) const { return handings.size(); }
   void deliver(const Job& job, Value score) { *job.job->score = score; }
   void charge(const Job&, Cost& cost) const { ++cost.rewards_run; }
   std::size_t bytes(Value) const { return sizeof(Value); }

@@ -47,6 +47,7 @@ struct Squares {
     if (std::ranges::count(numbers, diary->refused) > 0) throw std::runtime_error("refused");
     return squares;
   }
+  std::size_t prepare(std::span<const Handing<Job, Value>> handings) const { return handings.size(); }
   void deliver(const Job& job, int square) {
     if (job.throws) throw std::runtime_error("cannot deliver");
     *job.square = square;

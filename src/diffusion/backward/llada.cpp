@@ -75,6 +75,7 @@ class Llada final : public Backward {
   }
   // A mask that is drawn leaves no trace in the state, so without suppression a transition hides what was chosen.
   bool scores_transitions() const override { return options_.suppress_mask; }
+  Position horizon(StateView x, Step step) const override { return window(x.frame, step).end; }
   bool deterministic() const override {
     return options_.temperature == 0 && options_.remasking == Remasking::low_confidence;
   }
