@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/exp_sum.h"
+
 namespace pgdlm {
 
 double log_sum_exp(std::span<const double> x) {
@@ -21,13 +23,8 @@ double log_sum_exp(std::span<const double> x) {
 double log_mean_exp(std::span<const double> x) { return log_sum_exp(x) - std::log(static_cast<double>(x.size())); }
 
 void softmax(std::span<const float> logits, double temperature, std::span<double> probs) {
-  float top = -std::numeric_limits<float>::infinity();
-  for (float v : logits) top = std::max(top, v);
-  double sum = 0;
-  for (std::size_t v = 0; v < logits.size(); ++v) {
-    probs[v] = std::exp((static_cast<double>(logits[v]) - static_cast<double>(top)) / temperature);
-    sum += probs[v];
-  }
+  std::ranges::copy(logits, probs.begin());
+  const double sum = exp_and_sum(probs, top_of(probs).value, 1 / temperature);
   for (double& p : probs) p /= sum;
 }
 

@@ -1,8 +1,10 @@
 #include "base/philox.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "base/check.h"
+#include "base/exp_sum.h"
 
 namespace pgdlm {
 namespace {
@@ -12,22 +14,40 @@ class PhiloxDraws final : public Draws {
  public:
   explicit PhiloxDraws(Key key) : key_(key) {}
 
+  // A vocabulary is walked block by block, then within one block.
   int categorical(std::span<const double> weights) override {
     double total = 0;
-    for (double w : weights) total += w;
+    for (std::size_t i = 0; i < weights.size(); i += kBlock) total += sum_of(block(weights, i));
     PGDLM_CHECK(total > 0);
     double left = uniform() * total;
-    int last_positive = -1;  // rounding may leave a crumb beyond the last cell
+    std::size_t last = 0;  // block with any weight; rounding may leave a crumb beyond it
+    for (std::size_t i = 0; i < weights.size(); i += kBlock) {
+      const double sum = sum_of(block(weights, i));
+      if (sum <= 0) continue;
+      if (left < sum) return static_cast<int>(i) + within(block(weights, i), left);
+      left -= sum;
+      last = i;
+    }
+    return static_cast<int>(last) + within(block(weights, last), total);
+  }
+
+ private:
+  static constexpr std::size_t kBlock = 256;
+
+  static int within(std::span<const double> weights, double left) {
+    int last_positive = -1;
     for (std::size_t i = 0; i < weights.size(); ++i) {
       if (weights[i] <= 0) continue;
       last_positive = static_cast<int>(i);
-      if (left < weights[i]) return last_positive;
+      if (left < weights[i]) break;
       left -= weights[i];
     }
     return last_positive;
   }
+  static std::span<const double> block(std::span<const double> weights, std::size_t first) {
+    return weights.subspan(first, std::min(kBlock, weights.size() - first));
+  }
 
- private:
   double uniform() {
     const auto lo = [](std::uint64_t v) { return static_cast<std::uint32_t>(v); };
     const auto hi = [](std::uint64_t v) { return static_cast<std::uint32_t>(v >> 32); };

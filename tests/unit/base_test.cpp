@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "base/exp_sum.h"
 #include "base/log_math.h"
 #include "base/philox.h"
 #include "base/task.h"
@@ -78,6 +79,54 @@ TEST(LogMath, SoftmaxWithTemperatureAndForbiddenTokens) {
   EXPECT_NEAR(p[0], 1.0 / 3, 1e-7);
   EXPECT_EQ(p[1], 0);
   EXPECT_NEAR(p[2], 2.0 / 3, 1e-7);
+}
+
+TEST(ExpSum, IsTheExponentialToTheLastBits) {
+  std::vector<double> x;
+  for (int i = 0; i < 4001; ++i) x.push_back(-i * 0.1831);
+  std::vector<double> e = x;
+  const double sum = exp_and_sum(e, 0, 1);
+  double expected = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    expected += std::exp(x[i]);
+    EXPECT_NEAR(e[i], x[i] < -700 ? 0 : std::exp(x[i]), 1e-15 * std::exp(x[i]));
+  }
+  EXPECT_NEAR(sum, expected, 1e-13);
+  std::vector<double> shifted = {3, -kInf, 1};
+  exp_and_sum(shifted, 3, 0.5);
+  EXPECT_EQ(shifted[0], 1);
+  EXPECT_EQ(shifted[1], 0);
+  EXPECT_NEAR(shifted[2], std::exp(-1.0), 1e-15);
+}
+
+TEST(ExpSum, TopSeesEveryElement) {
+  for (std::size_t n = 1; n < 20; ++n)
+    for (std::size_t at = 0; at < n; ++at) {
+      std::vector<double> x(n, -2.5);
+      x[at] = 7;
+      EXPECT_EQ(top_of(x).value, 7);
+      EXPECT_FALSE(top_of(x).nan);
+      x[at] = std::nan("");
+      EXPECT_TRUE(top_of(x).nan);
+    }
+  EXPECT_EQ(top_of({}).value, -kInf);
+}
+
+// More weights than one block of the walk: rare outcomes at its borders come as often as they should.
+TEST(Philox, CategoricalOfALargeVocabulary) {
+  std::vector<double> w(1000, 0.0);
+  const std::vector<int> places = {0, 255, 256, 511, 512, 700, 999};
+  for (std::size_t i = 0; i < places.size(); ++i) w[static_cast<std::size_t>(places[i])] = static_cast<double>(i + 1);
+  PhiloxSource source;
+  const auto draws = source.open(Key{11});
+  std::vector<double> expected, seen(places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) expected.push_back(static_cast<double>(i + 1) / 28);
+  for (int n = 0; n < 20000; ++n) {
+    const auto found = std::find(places.begin(), places.end(), draws->categorical(w));
+    ASSERT_NE(found, places.end());
+    seen[static_cast<std::size_t>(found - places.begin())] += 1.0 / 20000;
+  }
+  for (std::size_t i = 0; i < places.size(); ++i) EXPECT_NEAR(seen[i], expected[i], 0.02);
 }
 
 Task<int> seven() { co_return 7; }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "base/exp_sum.h"
 #include "pgdlm/error.h"
 
 namespace pgdlm {
@@ -44,19 +45,16 @@ Row::Row(std::span<const float> logits, std::span<const Token> banned, const Fil
   // Banned before the softmax: a large mask logit must not cost the others their precision.
   for (Token v : banned)
     if (v >= 0 && v < static_cast<Token>(probs_.size())) probs_[v] = -kInfinity;
-  const auto top = std::max_element(probs_.begin(), probs_.end());
-  const bool any_nan = std::any_of(probs_.begin(), probs_.end(), [](double v) { return std::isnan(v); });
-  if (any_nan || top == probs_.end() || !std::isfinite(*top))
+  const Top top = top_of(probs_);
+  if (top.nan || !std::isfinite(top.value))
     throw Error(ErrorCode::bad_model, "no token can be drawn: the logits of a position are NaN or infinite");
   if (filter.temperature == 0) {
-    const auto chosen = top - probs_.begin();
+    const auto chosen = std::find(probs_.begin(), probs_.end(), top.value) - probs_.begin();
     std::fill(probs_.begin(), probs_.end(), 0.0);
     probs_[chosen] = 1;
     return;
   }
-  const double peak = *top;
-  double sum = 0;
-  for (double& p : probs_) sum += p = std::exp((p - peak) / filter.temperature);
+  const double sum = exp_and_sum(probs_, top.value, 1 / filter.temperature);
   for (double& p : probs_) p /= sum;
   if (filter.top_p < 1 || filter.top_k > 0) keep_nucleus(probs_, filter);
 }
