@@ -1,0 +1,22 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "kernels/kernels.h"
+
+namespace pgdlm::avx2 {
+namespace {
+
+constexpr int kLanes = 8;  // floats in a register
+constexpr int kRows = 6;   // rows of a tile: two accumulators each, and a few registers for the operands
+
+#include "kernels/kernels_impl.h"
+
+}  // namespace
+
+extern const Kernels kKernels;
+const Kernels kKernels = {"avx2", linear, attention, gelu_erf, gelu_tanh, swiglu, exercise};
+
+}  // namespace pgdlm::avx2

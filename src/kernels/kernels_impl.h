@@ -1,0 +1,252 @@
+// The kernels, written once for vectors of kLanes floats. Included by the file of each instruction set inside its own
+// namespace; kRows is how many rows of a tile its registers hold.
+#include "kernels/vector_math.h"
+
+constexpr int kColumns = 2 * kLanes;  // of a tile: two vectors per row
+
+// C [R, kColumns] = start + A [R, depth] B [depth, kColumns]. Each element is summed in the order of depth.
+template <int R>
+inline void tile_rows(int depth, const float* a, std::size_t a_stride, const float* b, std::size_t b_stride,
+                      const float* start, float* c, std::size_t c_stride) {
+  Vec left[R], right[R];
+  for (int r = 0; r < R; ++r) {
+    left[r] = start == nullptr ? Vec{} : load(start);
+    right[r] = start == nullptr ? Vec{} : load(start + kLanes);
+  }
+  for (int d = 0; d < depth; ++d, b += b_stride) {
+    const Vec b0 = load(b), b1 = load(b + kLanes);
+    for (int r = 0; r < R; ++r) {
+      const Vec x = splat(a[static_cast<std::size_t>(r) * a_stride + static_cast<std::size_t>(d)]);
+      left[r] += x * b0;
+      right[r] += x * b1;
+    }
+  }
+  for (int r = 0; r < R; ++r) {
+    store(c + static_cast<std::size_t>(r) * c_stride, left[r]);
+    store(c + static_cast<std::size_t>(r) * c_stride + kLanes, right[r]);
+  }
+}
+
+struct Operands {
+  int depth;
+  const float* a;
+  std::size_t a_stride;
+  const float* b;
+  std::size_t b_stride;
+  const float* start;
+};
+
+// The same for any number of rows up to kRows, with the same arithmetic for each.
+template <int R = kRows>
+inline void tile(const Operands& o, int rows, float* c, std::size_t c_stride) {
+  if constexpr (R > 0) {
+    if (rows == R)
+      tile_rows<R>(o.depth, o.a, o.a_stride, o.b, o.b_stride, o.start, c, c_stride);
+    else
+      tile<R - 1>(o, rows, c, c_stride);
+  }
+}
+
+// A tile of which only the first `columns` are wanted.
+inline void narrow_tile(const Operands& o, int rows, float* c, std::size_t c_stride, int columns) {
+  if (columns == kColumns) return tile(o, rows, c, c_stride);
+  float whole[kRows * kColumns];
+  tile(o, rows, whole, kColumns);
+  for (int r = 0; r < rows; ++r)
+    for (int j = 0; j < columns; ++j)
+      c[static_cast<std::size_t>(r) * c_stride + static_cast<std::size_t>(j)] = whole[r * kColumns + j];
+}
+
+// Columns first .. first+columns of a transposed matrix, [depth, kColumns], zeros beyond. row(j) is its j-th row.
+template <class Row>
+inline void pack(const Row& row, int columns, int depth, float* packed) {
+  constexpr int kStretch = 64;  // of depth at a time: the source lines stay in the first cache
+  const float* rows[kColumns];
+  for (int j = 0; j < columns; ++j) rows[j] = row(j);
+  for (int begin = 0; begin < depth; begin += kStretch) {
+    const int end = std::min(depth, begin + kStretch);
+    for (int d = begin; d < end; ++d) {
+      float* to = packed + static_cast<std::size_t>(d) * kColumns;
+      for (int j = 0; j < columns; ++j) to[j] = rows[j][d];
+      for (int j = columns; j < kColumns; ++j) to[j] = 0;
+    }
+  }
+}
+
+// Panels are made of a few rows of W at a time, as many as the second cache holds; then all rows of x pass by them.
+inline void linear(const LinearTask& task, Share share) {
+  constexpr std::size_t kCacheBytes = std::size_t{1} << 20;
+  const auto depth = static_cast<std::size_t>(task.in);
+  const std::size_t panel_floats = depth * kColumns;
+  const int panels = (task.out + kColumns - 1) / kColumns;
+  const int fitting = static_cast<int>(std::max<std::size_t>(1, kCacheBytes / (panel_floats * sizeof(float))));
+  const int mine = (panels + share.count - 1) / share.count;
+  const int first = std::min(panels, share.index * mine), last = std::min(panels, first + mine);
+
+  std::vector<float> packed(panel_floats * static_cast<std::size_t>(std::min(fitting, std::max(0, last - first))));
+  std::vector<float> decoded(task.decode == nullptr ? 0 : panel_floats);
+  for (int group = first; group < last; group += fitting) {
+    const int group_end = std::min(last, group + fitting);
+    for (int p = group; p < group_end; ++p) {
+      const int columns = std::min(kColumns, task.out - p * kColumns);
+      const auto row = [&](int j) -> const float* {
+        const auto* stored =
+            static_cast<const char*>(task.weight) + static_cast<std::size_t>(p * kColumns + j) * task.weight_stride;
+        if (task.decode == nullptr) return reinterpret_cast<const float*>(stored);
+        float* values = decoded.data() + static_cast<std::size_t>(j) * depth;
+        task.decode(stored, values, task.in);
+        return values;
+      };
+      pack(row, columns, task.in, packed.data() + static_cast<std::size_t>(p - group) * panel_floats);
+    }
+    for (int r = 0; r < task.rows; r += kRows) {
+      const int rows = std::min(kRows, task.rows - r);
+      for (int p = group; p < group_end; ++p) {
+        const int columns = std::min(kColumns, task.out - p * kColumns);
+        float start[kColumns] = {};
+        for (int j = 0; task.bias != nullptr && j < columns; ++j) start[j] = task.bias[p * kColumns + j];
+        const Operands o{task.in,       task.x + static_cast<std::size_t>(r) * task.x_stride,
+                         task.x_stride, packed.data() + static_cast<std::size_t>(p - group) * panel_floats,
+                         kColumns,      start};
+        narrow_tile(o, rows,
+                    task.y + static_cast<std::size_t>(r) * task.y_stride + static_cast<std::size_t>(p) * kColumns,
+                    task.y_stride, columns);
+      }
+    }
+  }
+}
+
+// Weights of one query over its keys, in place: e^(scale (s - max)), and one over their sum. Lanes are summed apart and
+// then in order, whatever the number of keys.
+inline float soften(float* scores, int keys, float scale) {
+  float top = scores[0];
+  for (int i = 1; i < keys; ++i) top = std::max(top, scores[i]);
+  const int padded = (keys + kLanes - 1) / kLanes * kLanes;
+  for (int i = keys; i < padded; ++i) scores[i] = -std::numeric_limits<float>::infinity();
+  Vec sums{};
+  for (int i = 0; i < padded; i += kLanes) {
+    const Vec s = load(scores + i);
+    const Vec e = pick(s == -std::numeric_limits<float>::infinity(), Vec{}, exponential((s - top) * scale));
+    sums += e;
+    store(scores + i, e);
+  }
+  float sum = 0;
+  for (int lane = 0; lane < kLanes; ++lane) sum += sums[lane];
+  return 1.0F / sum;
+}
+
+// Memory for one head of one row.
+struct AttentionDesk {
+  std::vector<float> keys, values, scores;
+};
+
+inline void attend(const AttentionTask& task, const AttentionRow& row, int head, AttentionDesk& desk) {
+  const auto size = static_cast<std::size_t>(task.size);
+  const int kv_head = head / (task.heads / task.kv_heads);
+  const int key_panels = (row.keys + kColumns - 1) / kColumns, value_panels = (task.size + kColumns - 1) / kColumns;
+  const auto padded_keys = static_cast<std::size_t>(key_panels) * kColumns;
+  desk.keys.resize(size * padded_keys);
+  desk.values.resize(static_cast<std::size_t>(row.keys) * static_cast<std::size_t>(value_panels) * kColumns);
+  desk.scores.resize(kRows * padded_keys);
+  const auto at = [&](const float* base, std::size_t stride, int position, std::size_t head_stride, int h) {
+    return base + static_cast<std::size_t>(position) * stride + static_cast<std::size_t>(h) * head_stride;
+  };
+  for (int p = 0; p < key_panels; ++p)
+    pack(
+        [&](int j) { return at(task.k, task.k_stride, row.first_key + p * kColumns + j, task.k_head_stride, kv_head); },
+        std::min(kColumns, row.keys - p * kColumns), task.size,
+        desk.keys.data() + static_cast<std::size_t>(p) * kColumns * size);
+  const std::size_t value_width = static_cast<std::size_t>(value_panels) * kColumns;
+  for (int i = 0; i < row.keys; ++i) {
+    const float* from = at(task.v, task.v_stride, row.first_key + i, task.v_head_stride, kv_head);
+    std::fill(std::copy(from, from + size, desk.values.data() + static_cast<std::size_t>(i) * value_width),
+              desk.values.data() + static_cast<std::size_t>(i + 1) * value_width, 0.0F);
+  }
+
+  const float scale = 1.0F / std::sqrt(static_cast<float>(task.size));
+  const std::size_t out_stride = static_cast<std::size_t>(task.heads) * size;
+  for (int q = 0; q < row.queries; q += kRows) {
+    const int rows = std::min(kRows, row.queries - q);
+    const float* queries = at(task.q, task.q_stride, row.first_query + q, task.q_head_stride, head);
+    for (int p = 0; p < key_panels; ++p)
+      tile({task.size, queries, task.q_stride, desk.keys.data() + static_cast<std::size_t>(p) * kColumns * size,
+            kColumns, nullptr},
+           rows, desk.scores.data() + static_cast<std::size_t>(p) * kColumns, padded_keys);
+    float share_of[kRows];
+    for (int r = 0; r < rows; ++r)
+      share_of[r] = soften(desk.scores.data() + static_cast<std::size_t>(r) * padded_keys, row.keys, scale);
+    for (int p = 0; p < value_panels; ++p) {
+      const int columns = std::min(kColumns, task.size - p * kColumns);
+      float* out = task.out + static_cast<std::size_t>(row.first_query + q) * out_stride +
+                   static_cast<std::size_t>(head) * size + static_cast<std::size_t>(p) * kColumns;
+      narrow_tile({row.keys, desk.scores.data(), padded_keys,
+                   desk.values.data() + static_cast<std::size_t>(p) * kColumns, value_width, nullptr},
+                  rows, out, out_stride, columns);
+      for (int r = 0; r < rows; ++r)
+        for (int j = 0; j < columns; ++j)
+          out[static_cast<std::size_t>(r) * out_stride + static_cast<std::size_t>(j)] *= share_of[r];
+    }
+  }
+}
+
+inline void attention(const AttentionTask& task, Share share) {
+  AttentionDesk desk;
+  int unit = 0;
+  for (const AttentionRow& row : task.rows)
+    for (int head = 0; head < task.heads; ++head)
+      if (unit++ % share.count == share.index && row.queries > 0) attend(task, row, head, desk);
+}
+
+// Element by element; the tail goes through a vector padded with zeros, so that each element is computed alike.
+template <class F>
+inline void each(std::size_t count, float* y, const F& f) {
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) store(y + i, f([i](const float* p) { return load(p + i); }));
+  if (i == count) return;
+  const std::size_t left = count - i;
+  const auto padded = [i, left](const float* p) {
+    float values[kLanes] = {};
+    std::copy(p + i, p + i + left, values);
+    return load(values);
+  };
+  float values[kLanes];
+  store(values, f(padded));
+  std::copy(values, values + left, y + i);
+}
+
+inline void gelu_erf(const float* x, float* y, std::size_t count) {
+  each(count, y, [x](const auto& take) {
+    const Vec v = take(x);
+    return 0.5F * v * (1.0F + error_function(v * 0.707106781F));
+  });
+}
+
+// x sigmoid(2u) with u = sqrt(2/pi) (x + 0.044715 x^3) is x (1 + tanh u) / 2.
+inline void gelu_tanh(const float* x, float* y, std::size_t count) {
+  each(count, y, [x](const auto& take) {
+    const Vec v = take(x);
+    return v * sigmoid(1.59576912F * v * (1.0F + 0.044715F * v * v));
+  });
+}
+
+inline double exercise(std::int64_t rounds) {
+  constexpr int kChains = 2 * kRows;  // enough to hide the latency of a multiply-add
+  Vec sums[kChains] = {};
+  Vec factor = splat(0.5F);
+  for (std::int64_t i = 0; i < rounds; ++i) {
+    for (Vec& sum : sums) sum = sum * factor + 1.0F;
+    asm volatile("" : "+r"(rounds));  // the loop is not for skipping
+  }
+  float total = 0;
+  for (const Vec& sum : sums) total += sum[0];
+  volatile float sink = total;
+  (void)sink;
+  return 2.0 * kLanes * kChains * static_cast<double>(rounds);
+}
+
+inline void swiglu(const float* gate, const float* up, float* y, std::size_t count) {
+  each(count, y, [gate, up](const auto& take) {
+    const Vec g = take(gate);
+    return g * sigmoid(g) * take(up);
+  });
+}

@@ -1,0 +1,147 @@
+// Every kernel this processor can run, against plain loops in double: shapes that fit no tile, any number of threads,
+// and the promise that a row does not depend on its batch.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "kernels/kernels.h"
+
+namespace pgdlm {
+namespace {
+
+std::vector<float> noise(std::size_t count, unsigned seed, float scale = 1) {
+  std::mt19937 engine(seed);
+  std::normal_distribution<float> normal(0, scale);
+  std::vector<float> values(count);
+  for (float& v : values) v = normal(engine);
+  return values;
+}
+
+class EachKernel : public testing::TestWithParam<const Kernels*> {};
+
+struct Product {
+  int in, out, rows;
+  std::vector<float> w = noise(static_cast<std::size_t>(in) * static_cast<std::size_t>(out), 1);
+  std::vector<float> x = noise(static_cast<std::size_t>(in) * static_cast<std::size_t>(rows), 2);
+  std::vector<float> bias = noise(static_cast<std::size_t>(out), 3);
+
+  std::vector<float> run(const Kernels& k, int threads, int first = 0, int count = -1) const {
+    std::vector<float> y(static_cast<std::size_t>(out) * static_cast<std::size_t>(rows), NAN);
+    for (int i = 0; i < threads; ++i)
+      k.linear({.weight = w.data(),
+                .weight_stride = static_cast<std::size_t>(in) * sizeof(float),
+                .bias = bias.data(),
+                .x = x.data() + static_cast<std::size_t>(first * in),
+                .x_stride = static_cast<std::size_t>(in),
+                .y = y.data() + static_cast<std::size_t>(first * out),
+                .y_stride = static_cast<std::size_t>(out),
+                .in = in,
+                .out = out,
+                .rows = count < 0 ? rows : count},
+               {i, threads});
+    return y;
+  }
+};
+
+TEST_P(EachKernel, LinearIsTheProduct) {
+  for (const auto& [in, out, rows] :
+       {std::array{1, 1, 1}, {3, 5, 2}, {64, 32, 12}, {65, 33, 13}, {17, 100, 25}, {300, 7, 40}}) {
+    const Product p{in, out, rows};
+    const std::vector<float> y = p.run(*GetParam(), 1);
+    for (int r = 0; r < rows; ++r)
+      for (int o = 0; o < out; ++o) {
+        double expected = static_cast<double>(p.bias[static_cast<std::size_t>(o)]);
+        for (int i = 0; i < in; ++i)
+          expected += static_cast<double>(p.x[static_cast<std::size_t>(r * in + i)]) *
+                      static_cast<double>(p.w[static_cast<std::size_t>(o * in + i)]);
+        ASSERT_NEAR(y[static_cast<std::size_t>(r * out + o)], expected, 1e-4) << in << " " << out << " " << rows;
+      }
+  }
+}
+
+TEST_P(EachKernel, LinearRowsAreTheSameBitsInAnyBatchAndWithAnyThreads) {
+  const Product p{130, 77, 31};
+  const std::vector<float> whole = p.run(*GetParam(), 1);
+  EXPECT_EQ(whole, p.run(*GetParam(), 3));
+  for (int r = 0; r < p.rows; ++r) {
+    const std::vector<float> alone = p.run(*GetParam(), 2, r, 1);
+    for (int o = 0; o < p.out; ++o)
+      ASSERT_EQ(alone[static_cast<std::size_t>(r * p.out + o)], whole[static_cast<std::size_t>(r * p.out + o)]);
+  }
+}
+
+// Two rows of different lengths, grouped keys, sizes that fill no vector; keys far apart in value.
+TEST_P(EachKernel, AttentionIsSoftmaxWithinTheRow) {
+  for (const int size : {2, 32, 40, 64}) {
+    const int heads = 4, kv_heads = 2, positions = 50;
+    const auto n = static_cast<std::size_t>(positions * size);
+    const std::vector<float> q = noise(n * heads, 4, 2), k = noise(n * kv_heads, 5, 2), v = noise(n * kv_heads, 6);
+    const std::vector<AttentionRow> rows = {{0, 37, 0, 37}, {37, 3, 37, 13}};  // the second asks about 3 of its 13
+    std::vector<float> out(n * heads, NAN);
+    const auto s = static_cast<std::size_t>(size);
+    for (int i = 0; i < 2; ++i)
+      GetParam()->attention({.q = q.data(),
+                             .k = k.data(),
+                             .v = v.data(),
+                             .q_stride = s * heads,
+                             .k_stride = s * kv_heads,
+                             .v_stride = s * kv_heads,
+                             .q_head_stride = s,
+                             .k_head_stride = s,
+                             .v_head_stride = s,
+                             .out = out.data(),
+                             .heads = heads,
+                             .kv_heads = kv_heads,
+                             .size = size,
+                             .rows = rows},
+                            {i, 2});
+    for (const AttentionRow& row : rows)
+      for (int a = 0; a < row.queries; ++a)
+        for (int h = 0; h < heads; ++h) {
+          std::vector<double> weight;
+          double sum = 0;
+          const auto qa = static_cast<std::size_t>(((row.first_query + a) * heads + h) * size);
+          for (int b = 0; b < row.keys; ++b) {
+            double dot = 0;
+            const auto kb = static_cast<std::size_t>(((row.first_key + b) * kv_heads + h / 2) * size);
+            for (std::size_t d = 0; d < s; ++d) dot += static_cast<double>(q[qa + d]) * static_cast<double>(k[kb + d]);
+            weight.push_back(std::exp(dot / std::sqrt(size)));
+            sum += weight.back();
+          }
+          for (std::size_t d = 0; d < s; ++d) {
+            double expected = 0;
+            for (int b = 0; b < row.keys; ++b)
+              expected +=
+                  weight[static_cast<std::size_t>(b)] / sum *
+                  static_cast<double>(v[static_cast<std::size_t>(((row.first_key + b) * kv_heads + h / 2) * size) + d]);
+            ASSERT_NEAR(out[qa + d], expected, 2e-5) << size;
+          }
+        }
+  }
+}
+
+TEST_P(EachKernel, ActivationsAreWhatTheySay) {
+  std::vector<float> x;
+  for (int i = -2000; i <= 2000; ++i) x.push_back(static_cast<float>(i) * 0.0151F);
+  x.insert(x.end(), {-1e4F, 1e4F, 0.0F});
+  std::vector<float> erf(x.size()), tanh(x.size()), silu(x.size());
+  GetParam()->gelu_erf(x.data(), erf.data(), x.size());
+  GetParam()->gelu_tanh(x.data(), tanh.data(), x.size());
+  const std::vector<float> two(x.size(), 2.0F);
+  GetParam()->swiglu(x.data(), two.data(), silu.data(), x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double v = static_cast<double>(x[i]);
+    const double tolerance = 1e-6 * std::max(1.0, std::fabs(v));
+    EXPECT_NEAR(erf[i], 0.5 * v * (1 + std::erf(v / std::sqrt(2.0))), tolerance);
+    EXPECT_NEAR(tanh[i], 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v))), tolerance);
+    EXPECT_NEAR(silu[i], 2 * v / (1 + std::exp(-v)), 2 * tolerance);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, EachKernel, testing::ValuesIn(all_kernels().begin(), all_kernels().end()),
+                         [](const auto& kernel) { return std::string(kernel.param->name); });
+
+}  // namespace
+}  // namespace pgdlm
