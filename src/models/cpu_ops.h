@@ -1,0 +1,22 @@
+// Our CPU kernels as nodes of a ggml graph. Only for a device whose memory is ours.
+#pragma once
+
+#include <vector>
+
+#include <ggml.h>
+
+#include "kernels/kernels.h"
+
+namespace pgdlm {
+
+ggml_tensor* cpu_linear(ggml_context* c, ggml_tensor* weight, ggml_tensor* bias, ggml_tensor* x);
+ggml_tensor* cpu_gelu_erf(ggml_context* c, ggml_tensor* x);
+ggml_tensor* cpu_gelu_tanh(ggml_context* c, ggml_tensor* x);
+ggml_tensor* cpu_swiglu(ggml_context* c, ggml_tensor* gate, ggml_tensor* up);
+
+// q [size, heads, queries], k and v [size, kv heads, positions] -> [size * heads, queries]. `rows` must outlive the
+// graph.
+ggml_tensor* cpu_attention(ggml_context* c, ggml_tensor* q, ggml_tensor* k, ggml_tensor* v,
+                           const std::vector<AttentionRow>& rows);
+
+}  // namespace pgdlm

@@ -1,0 +1,271 @@
+#include "models/runtime.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include <ggml-alloc.h>
+
+#include "base/check.h"
+
+namespace pgdlm {
+
+// The memory of one kind of graph; it grows to the largest that was run.
+struct Runtime::Workspace {
+  explicit Workspace(ggml_backend_t backend)
+      : allocator(ggml_gallocr_new(ggml_backend_get_default_buffer_type(backend))) {}
+  ~Workspace() { ggml_gallocr_free(allocator); }
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  ggml_gallocr_t allocator;
+  std::vector<float> output;  // a copy, if the device's memory is not ours
+};
+
+// An input and its values, to be set once the graph has its memory.
+struct Runtime::Setting {
+  ggml_tensor* tensor;
+  const void* data;
+};
+
+namespace {
+
+// Adds the time it lived to a sum.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& sum) : sum_(sum) {}
+  ~Stopwatch() { sum_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& sum_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// A graph node the device cannot run would end the process inside ggml.
+void require_supported(const Device& device, ggml_cgraph* nodes) {
+  for (int i = 0; i < ggml_graph_n_nodes(nodes); ++i) {
+    const ggml_tensor* node = ggml_graph_node(nodes, i);
+    if (ggml_backend_supports_op(device.backend(), node)) continue;
+    const ggml_tensor* operand = node->src[0];
+    throw Error(
+        ErrorCode::unsupported,
+        "device " + device.name() + " cannot run " + ggml_op_desc(node) +
+            (operand == nullptr ? std::string()
+                                : std::string(" on ") + operand->name + " (" + ggml_type_name(operand->type) + ")"),
+        "use --device cpu, or convert the model to another type of weights");
+  }
+}
+
+Error too_long(int length, const NetworkSizes& sizes) {
+  return Error(ErrorCode::invalid_request, "a row has " + std::to_string(length) + " tokens, the model takes at most " +
+                                               std::to_string(sizes.context));
+}
+
+void check_tokens(std::span<const Token> tokens, const NetworkSizes& sizes) {
+  if (tokens.empty()) throw Error(ErrorCode::invalid_request, "a row has no tokens");
+  for (const Token token : tokens)
+    if (token < 0 || token >= sizes.vocab)
+      throw Error(ErrorCode::invalid_request, "token " + std::to_string(token) +
+                                                  " is not in the vocabulary, allowed: 0 to " +
+                                                  std::to_string(sizes.vocab - 1));
+}
+
+void check_row(const TokenRow& row, const NetworkSizes& sizes) {
+  const int length = static_cast<int>(row.tokens.size());
+  if (length > sizes.context) throw too_long(length, sizes);
+  check_tokens(row.tokens, sizes);
+  for (const Position l : row.asked) PGDLM_CHECK(l >= 0 && l < length);
+}
+
+}  // namespace
+
+Runtime::Runtime(std::unique_ptr<const Network> network, std::shared_ptr<const Weights> weights,
+                 std::shared_ptr<const Device> device, int max_tokens)
+    : weights_(std::move(weights)),
+      device_(std::move(device)),
+      network_(std::move(network)),
+      sizes_(network_->sizes()),
+      max_tokens_(max_tokens),
+      trunk_space_(std::make_unique<Workspace>(device_->backend())),
+      head_space_(std::make_unique<Workspace>(device_->backend())),
+      copy_space_(std::make_unique<Workspace>(device_->backend())) {
+  if (max_tokens < 1)
+    throw Error(ErrorCode::invalid_request, "max_tokens is " + std::to_string(max_tokens) + ", allowed: 1 or more");
+}
+
+Runtime::~Runtime() = default;
+
+std::span<const float> Runtime::compute(Graph& g, Workspace& space, ggml_tensor* output,
+                                        const std::vector<Setting>& settings, std::span<const CausalRow> rows) {
+  const Stopwatch watch(busy_seconds_);
+  g.finish(output);
+  require_supported(*device_, g.nodes());
+  if (!ggml_gallocr_alloc_graph(space.allocator, g.nodes()))
+    throw Error(ErrorCode::exhausted, "not enough memory on " + device_->name() + " for this batch",
+                "lower --max-tokens, or use shorter texts");
+  for (const Setting& setting : settings)
+    if (setting.tensor != nullptr)
+      ggml_backend_tensor_set(setting.tensor, setting.data, 0, ggml_nbytes(setting.tensor));
+  set_past(g, rows);
+  const ggml_status status = ggml_backend_graph_compute(device_->backend(), g.nodes());
+  if (status != GGML_STATUS_SUCCESS)
+    throw Error(status == GGML_STATUS_ALLOC_FAILED ? ErrorCode::exhausted : ErrorCode::internal,
+                std::string("a forward failed on ") + device_->name() + ": " + ggml_status_to_string(status));
+  const auto count = static_cast<std::size_t>(ggml_nelements(output));
+  if (device_->cpu()) return {static_cast<const float*>(output->data), count};
+  space.output.resize(count);
+  ggml_backend_tensor_get(output, space.output.data(), 0, count * sizeof(float));
+  return space.output;
+}
+
+void Runtime::run_part(std::span<const TokenRow> rows, std::span<const std::size_t> which,
+                       std::vector<std::vector<float>>& hidden) {
+  std::vector<RowShape> shapes;
+  std::vector<Token> tokens;
+  std::vector<Position> positions, asked, asked_positions;
+  for (const std::size_t i : which) {
+    const TokenRow& row = rows[i];
+    for (const Position l : row.asked) {
+      asked.push_back(static_cast<Position>(tokens.size()) + l);
+      asked_positions.push_back(l);
+    }
+    shapes.push_back({static_cast<int>(row.tokens.size()), static_cast<int>(row.asked.size())});
+    tokens.insert(tokens.end(), row.tokens.begin(), row.tokens.end());
+    for (std::size_t l = 0; l < row.tokens.size(); ++l) positions.push_back(static_cast<Position>(l));
+  }
+  Graph g(shapes, sizes_.layers, device_->cpu());
+  ggml_tensor* output = network_->trunk(g);
+  const Graph::Inputs in = g.inputs();
+  const std::span<const float> all = compute(g, *trunk_space_, output,
+                                             {{in.tokens, tokens.data()},
+                                              {in.positions, positions.data()},
+                                              {in.asked, asked.data()},
+                                              {in.asked_positions, asked_positions.data()}});
+  std::size_t first = 0;
+  for (const std::size_t i : which) {
+    const std::size_t count = rows[i].asked.size() * static_cast<std::size_t>(sizes_.embedding);
+    hidden[i].assign(all.begin() + static_cast<std::ptrdiff_t>(first),
+                     all.begin() + static_cast<std::ptrdiff_t>(first + count));
+    first += count;
+  }
+}
+
+// Rows of equal length and equally many asked positions become neighbours: attention takes them together.
+std::vector<std::vector<float>> Runtime::trunk(std::span<const TokenRow> rows) {
+  std::vector<std::vector<float>> hidden(rows.size());
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    check_row(rows[i], sizes_);
+    if (!rows[i].asked.empty()) order.push_back(i);
+  }
+  std::ranges::stable_sort(order, {},
+                           [&](std::size_t i) { return std::pair(rows[i].tokens.size(), rows[i].asked.size()); });
+  for (std::size_t first = 0; first < order.size();) {
+    std::size_t last = first, tokens = 0;
+    while (last < order.size()) {
+      tokens += rows[order[last]].tokens.size();
+      if (last > first && tokens > static_cast<std::size_t>(max_tokens_)) break;
+      ++last;
+    }
+    run_part(rows, std::span(order).subspan(first, last - first), hidden);
+    first = last;
+  }
+  return hidden;
+}
+
+int CausalRow::past_length() const {
+  int length = 0;
+  for (const Past& part : past) length += part.count;
+  return length;
+}
+
+void Runtime::set_past(const Graph& g, std::span<const CausalRow> rows) const {
+  for (std::size_t layer = 0; layer < g.pasts().size(); ++layer) {
+    std::size_t with_past = 0;
+    for (const CausalRow& row : rows) {
+      if (row.past_length() == 0) continue;
+      const KeyValue& known = g.pasts()[layer][with_past++];
+      const std::size_t token = ggml_row_size(known.key->type, known.key->ne[0] * known.key->ne[1]);
+      std::size_t at = 0;
+      for (const CausalRow::Past& part : row.past) {
+        const std::size_t first = static_cast<std::size_t>(part.first) * token / sizeof(float);
+        const std::size_t bytes = static_cast<std::size_t>(part.count) * token;
+        ggml_backend_tensor_set(known.key, part.from->keys[layer].data() + first, at, bytes);
+        ggml_backend_tensor_set(known.value, part.from->values[layer].data() + first, at, bytes);
+        at += bytes;
+      }
+    }
+  }
+}
+
+void Runtime::keep_made(const Graph& g, std::span<const CausalRow> rows) const {
+  for (const KeyValue& fresh : g.fresh()) {
+    const auto token = static_cast<std::size_t>(fresh.key->ne[0] * fresh.key->ne[1]);
+    std::size_t at = 0;
+    for (const CausalRow& row : rows) {
+      const std::size_t count = row.tokens.size() * token;
+      ggml_backend_tensor_get(fresh.key, row.made->keys.emplace_back(count).data(), at * sizeof(float),
+                              count * sizeof(float));
+      ggml_backend_tensor_get(fresh.value, row.made->values.emplace_back(count).data(), at * sizeof(float),
+                              count * sizeof(float));
+      at += count;
+    }
+  }
+}
+
+std::vector<std::vector<float>> Runtime::continue_rows(std::span<const CausalRow> rows) {
+  std::vector<RowShape> shapes;
+  std::vector<Token> tokens;
+  std::vector<Position> positions, asked;
+  for (const CausalRow& row : rows) {
+    const int past = row.past_length(), length = static_cast<int>(row.tokens.size());
+    if (past + length > sizes_.context) throw too_long(past + length, sizes_);
+    check_tokens(row.tokens, sizes_);
+    for (const Position l : row.asked) asked.push_back(static_cast<Position>(tokens.size()) + l);
+    shapes.push_back({length, static_cast<int>(row.asked.size()), past});
+    tokens.insert(tokens.end(), row.tokens.begin(), row.tokens.end());
+    for (int l = 0; l < length; ++l) positions.push_back(past + l);
+  }
+  Graph g(shapes, sizes_.layers, device_->cpu());
+  ggml_tensor* output = network_->trunk(g);
+  const Graph::Inputs in = g.inputs();
+  const std::span<const float> all =
+      compute(g, *trunk_space_, output,
+              {{in.tokens, tokens.data()}, {in.positions, positions.data()}, {in.asked, asked.data()}}, rows);
+  keep_made(g, rows);
+  std::vector<std::vector<float>> hidden;
+  auto first = all.begin();
+  for (const CausalRow& row : rows) {
+    const auto next = first + static_cast<std::ptrdiff_t>(row.asked.size()) * sizes_.embedding;
+    hidden.emplace_back(first, next);
+    first = next;
+  }
+  return hidden;
+}
+
+int Runtime::max_head_rows() const {
+  constexpr std::size_t kBytes = std::size_t{256} << 20;
+  const std::size_t row = static_cast<std::size_t>(std::max(1, sizes_.outputs)) * sizeof(float);
+  return static_cast<int>(std::clamp<std::size_t>(kBytes / row, 1, static_cast<std::size_t>(max_tokens_)));
+}
+
+std::span<const float> Runtime::head(std::span<const float> hidden) { return head_in(*head_space_, hidden); }
+
+std::vector<float> Runtime::head_copy(std::span<const float> hidden) {
+  const std::span<const float> said = head_in(*copy_space_, hidden);
+  return {said.begin(), said.end()};
+}
+
+std::span<const float> Runtime::head_in(Workspace& space, std::span<const float> hidden) {
+  const auto width = static_cast<std::size_t>(sizes_.embedding);
+  PGDLM_CHECK(!hidden.empty() && hidden.size() % width == 0);
+  Graph g({}, 0, device_->cpu());
+  ggml_tensor* input = g.input(GGML_TYPE_F32, sizes_.embedding, static_cast<std::int64_t>(hidden.size() / width));
+  ggml_tensor* output = network_->head(g, input);
+  return compute(g, space, output, {{input, hidden.data()}});
+}
+
+}  // namespace pgdlm

@@ -1,0 +1,87 @@
+// Scoring growing texts: the same probabilities as from scratch, and only new tokens are read.
+#include <gtest/gtest.h>
+
+#include "models/fixture.h"
+#include "models/step_scorer.h"
+#include "pgdlm/error.h"
+
+namespace pgdlm {
+namespace {
+
+constexpr std::size_t kPlenty = std::size_t{1} << 30;
+
+struct Prm : testing::Test {
+  std::shared_ptr<Model> model = Model::load(tiny("qwen2-prm"));
+  Token step = model->step_token();
+  std::vector<Token> question = {3, 14, 15, 92, 65, 35};
+
+  std::vector<Token> text(std::initializer_list<Token> rest) const {
+    std::vector<Token> row = question;
+    row.insert(row.end(), rest.begin(), rest.end());
+    return row;
+  }
+  void expect_same(const std::vector<std::vector<double>>& got, const std::vector<std::vector<Token>>& rows) {
+    ASSERT_EQ(got.size(), rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto alone = step_probabilities(*model, std::span(rows).subspan(i, 1)).front();
+      ASSERT_EQ(got[i].size(), alone.size());
+      for (std::size_t s = 0; s < alone.size(); ++s) EXPECT_NEAR(got[i][s], alone[s], 1e-5);
+    }
+  }
+};
+
+TEST_F(Prm, ParticlesShareTheQuestion) {
+  const std::vector<std::vector<Token>> rows = {text({1, 2, step}), text({1, 3, step}), text({9, step, 8, step}),
+                                                text({1, 2, step})};
+  StepScorer scorer(*model, kPlenty);
+  expect_same(scorer.score(rows), rows);
+  EXPECT_EQ(scorer.tokens_run(), 6 + 3 + 2 + 4);  // the question once; of the second 1 is shared too; the last is known
+}
+
+TEST_F(Prm, AGrowingTextIsReadOnce) {
+  StepScorer scorer(*model, kPlenty);
+  const std::vector<std::vector<Token>> first = {text({1, 2, step})};
+  // The trailing step token was there to be scored only: the text goes on in its place.
+  const std::vector<std::vector<Token>> second = {text({1, 2, 7, 7, step}), text({1, 2, step, 4, step})};
+  expect_same(scorer.score(first), first);
+  EXPECT_EQ(scorer.tokens_run(), 9);
+  expect_same(scorer.score(second), second);
+  EXPECT_EQ(scorer.tokens_run(), 9 + 3 + 2);
+  expect_same(scorer.score(first), first);  // a prefix of what is known
+  EXPECT_EQ(scorer.tokens_run(), 14);
+}
+
+TEST_F(Prm, AFullCacheForgetsTheOldest) {
+  StepScorer scorer(*model, 1);
+  const std::vector<std::vector<Token>> rows = {text({1, step})};
+  expect_same(scorer.score(rows), rows);
+  expect_same(scorer.score(rows), rows);
+  EXPECT_EQ(scorer.tokens_run(), 16);
+}
+
+TEST_F(Prm, ATextWithoutStepsHasNone) {
+  StepScorer scorer(*model, kPlenty);
+  const std::vector<std::vector<Token>> rows = {text({1, 2}), text({1, 2, step})};
+  const auto got = scorer.score(rows);
+  EXPECT_TRUE(got[0].empty());
+  EXPECT_EQ(got[1].size(), 1U);
+}
+
+TEST_F(Prm, AnErrorLeavesNothingHalfRead) {
+  StepScorer scorer(*model, kPlenty);
+  std::vector<std::vector<Token>> rows = {text({1, 2, step}), text({-1, step})};
+  EXPECT_THROW(scorer.score(rows), Error);
+  rows.pop_back();
+  expect_same(scorer.score(rows), rows);
+  EXPECT_THROW(StepScorer(*Model::load(tiny("llada")), kPlenty), Error);
+}
+
+TEST_F(Prm, ATokenCapChangesNothing) {
+  const auto capped = Model::load(tiny("qwen2-prm"), {.max_tokens = 4});
+  StepScorer scorer(*capped, kPlenty);
+  const std::vector<std::vector<Token>> rows = {text({1, 2, step}), text({1, 3, step}), text({9, step, 8, step})};
+  expect_same(scorer.score(rows), rows);
+}
+
+}  // namespace
+}  // namespace pgdlm
