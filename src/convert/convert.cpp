@@ -1,0 +1,116 @@
+#include "convert/convert.h"
+
+#include <algorithm>
+
+#include "convert/families.h"
+#include "convert/stream.h"
+#include "convert/weight_type.h"
+#include "gguf/writer.h"
+#include "pgdlm/error.h"
+
+namespace pgdlm {
+namespace {
+
+namespace fs = std::filesystem;
+
+JsonFile read_config(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored))
+    throw Error(ErrorCode::invalid_request, "folder '" + folder.string() + "' is not there or not a folder",
+                "give the folder of a model as downloaded from Hugging Face");
+  if (!fs::exists(folder / "config.json"))
+    throw Error(ErrorCode::invalid_request, "folder '" + folder.string() + "' has no config.json",
+                "give the folder of a model as downloaded from Hugging Face");
+  return JsonFile(folder / "config.json");
+}
+
+// How to run a denoiser, for models trained for this program: config.json's own object `diffusion`.
+void set_diffusion_keys(const JsonFile& config, Plan& plan) {
+  const auto given = config.json().find("diffusion");
+  if (given == config.json().end() || given->is_null()) return;
+  if (!given->is_object()) config.fail("diffusion: expected an object");
+  const auto bad = [&](const std::string& name, const char* expected) {
+    config.fail("diffusion." + name + ": expected " + expected + ", got " + given->at(name).dump());
+  };
+  for (const auto& [name, value] : given->items()) {
+    const std::string key = "diffusion." + name;
+    if (name == "process") {
+      if (!value.is_string()) bad(name, "a string");
+      plan.set(key, value.get<std::string>());
+    } else if (name == "shift_logits") {
+      if (!value.is_boolean()) bad(name, "true or false");
+      plan.set(key, value.get<bool>());
+    } else if (name == "steps" || name == "block_length") {
+      if (!value.is_number_unsigned() || value.get<std::uint64_t>() > 1u << 30) bad(name, "an integer");
+      plan.set(key, value.get<std::int64_t>());
+    } else if (name == "temperature") {
+      if (!value.is_number()) bad(name, "a number");
+      plan.set(key, value.get<double>());
+    } else if (name == "time_conditioning") {
+      if (value != false)
+        throw Error(ErrorCode::unsupported,
+                    config.path() + ": diffusion.time_conditioning is " + value.dump() + ", supported: false");
+    }
+  }
+}
+
+void set_general_keys(const fs::path& folder, const JsonFile& config, const std::string& architecture, ggml_type type,
+                      Plan& plan) {
+  plan.set("general.architecture", architecture);
+  const std::string given = config.get_or<std::string>({"_name_or_path"}, "");
+  const std::string name = fs::path(given).filename().string();
+  const fs::path itself = fs::weakly_canonical(folder);
+  plan.set("general.name", name.empty() || name == "." ? itself.filename().string() : name);
+  if (const auto number = file_type_number(type)) plan.set("general.file_type", *number);
+  plan.set("general.quantization_version", std::int64_t{2});
+}
+
+ConvertReport declare_all(const Plan& plan, const ConvertOptions& options, GgufWriter& out) {
+  ConvertReport report;
+  for (const auto& [key, value] : plan.metadata()) out.set(key, value);
+  for (const PlannedTensor& tensor : plan.tensors()) {
+    const ggml_type type = stored_type(tensor, options.type);
+    const Shape fastest_first(tensor.shape.rbegin(), tensor.shape.rend());
+    out.declare(tensor.name, type, fastest_first);
+    if (tensor.shape.size() == 2 && !tensor.full_precision && type != options.type)
+      report.fallbacks.push_back(tensor.name + ": " + ggml_type_name(type));
+    ++report.tensors;
+  }
+  return report;
+}
+
+ConvertReport convert_checked(const fs::path& folder, const fs::path& target, const ConvertOptions& options) {
+  const JsonFile config = read_config(folder);
+  const Family family = find_family(config);
+  const Checkpoint checkpoint(folder);
+  Plan plan(checkpoint, family.rename);
+  set_general_keys(folder, config, family.architecture, options.type, plan);
+  family.plan(config, plan);
+  set_diffusion_keys(config, plan);
+  const HfTokenizer tokenizer = read_tokenizer(folder, config, family.tokenizer(config));
+  set_tokenizer_keys(tokenizer, plan);
+  if (family.finish != nullptr) family.finish(config, tokenizer, plan);
+  plan.check_all_used();
+
+  GgufWriter out(target);
+  ConvertReport report = declare_all(plan, options, out);
+  report.architecture = family.architecture;
+  stream_tensors(plan, options, out);
+  out.commit();
+  report.bytes = out.bytes_written();
+  return report;
+}
+
+}  // namespace
+
+ConvertReport convert(const fs::path& folder, const fs::path& out, const ConvertOptions& options) {
+  try {
+    return convert_checked(folder, out, options);
+  } catch (const nlohmann::json::exception& error) {  // a field of a kind nobody thought of
+    throw Error(ErrorCode::bad_model, "folder '" + folder.string() + "': unexpected JSON: " + error.what());
+  } catch (const fs::filesystem_error& error) {
+    throw Error(ErrorCode::invalid_request, error.what());
+  }
+}
+
+}  // namespace pgdlm

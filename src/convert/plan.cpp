@@ -1,0 +1,82 @@
+#include "convert/plan.h"
+
+#include <utility>
+
+#include "convert/stream.h"
+#include "pgdlm/error.h"
+
+namespace pgdlm {
+
+std::int64_t PlannedTensor::source_row(std::int64_t row) const {
+  if (paired_head == 0) return first_row + row;
+  const std::int64_t head = row / paired_head, within = row % paired_head;
+  return head * paired_head + within % 2 * (paired_head / 2) + within / 2;
+}
+
+Plan::Plan(const Checkpoint& checkpoint, const std::function<std::string(std::string_view)>& rename)
+    : checkpoint_(checkpoint) {
+  for (const auto& [name, tensor] : checkpoint.tensors()) {
+    const auto [known, fresh] = by_name_.emplace(rename ? rename(name) : name, tensor);
+    if (!fresh) fail("tensors '" + known->second->name + "' and '" + name + "' are two spellings of one");
+  }
+}
+
+const Shape& Plan::shape_of(std::string_view from) const {
+  const auto found = by_name_.find(from);
+  if (found == by_name_.end()) fail("tensor '" + std::string(from) + "' is missing");
+  return found->second->shape;
+}
+
+const HfTensor& Plan::take(std::string_view from, const Shape& shape) {
+  const std::string what = "tensor '" + std::string(from) + "'";
+  if (const Shape& there = shape_of(from); there != shape)
+    fail(what + ": expected shape " + shape_text(shape) + ", got " + shape_text(there));
+  const HfTensor& tensor = *by_name_.find(from)->second;
+  if (tensor.dtype == Dtype::other)
+    throw Error(ErrorCode::unsupported,
+                checkpoint_.path() + ": " + what + " is of type " + tensor.dtype_name + ", supported: F32, F16, BF16",
+                "a quantised checkpoint has lost what a conversion needs: take the original one");
+  used_.insert(std::string(from));
+  return tensor;
+}
+
+PlannedTensor& Plan::copy(std::string_view to, std::string_view from, const Shape& shape) {
+  tensors_.push_back({.name = std::string(to), .shape = shape, .source = &take(from, shape)});
+  return tensors_.back();
+}
+
+bool Plan::copy_if_there(std::string_view to, std::string_view from, const Shape& shape) {
+  if (!has(from)) return false;
+  copy(to, from, shape);
+  return true;
+}
+
+void Plan::add_vector(std::string_view to, std::vector<float> values) {
+  const auto length = static_cast<std::int64_t>(values.size());
+  tensors_.push_back({.name = std::string(to), .shape = {length}, .values = std::move(values)});
+}
+
+void Plan::check_all_used() const {
+  std::string unknown;
+  std::size_t count = 0;
+  for (const auto& [name, tensor] : by_name_)
+    if (!used_.contains(name) && ++count <= 5) unknown += (unknown.empty() ? "'" : ", '") + tensor->name + "'";
+  if (count == 0) return;
+  fail("has " + std::to_string(count) + " tensors this architecture does not know: " + unknown +
+           (count > 5 ? ", ..." : ""),
+       "it is not the model its config.json says");
+}
+
+void Plan::fail(const std::string& message, const std::string& hint) const {
+  throw Error(ErrorCode::bad_model, checkpoint_.path() + ": " + message, hint);
+}
+
+std::vector<double> read_all(const HfTensor& tensor) {
+  std::int64_t count = 1;
+  for (const std::int64_t size : tensor.shape) count *= size;
+  std::vector<float> values(static_cast<std::size_t>(count));
+  read_floats(tensor, 0, values);
+  return {values.begin(), values.end()};
+}
+
+}  // namespace pgdlm

@@ -1,0 +1,263 @@
+// Folders that are incomplete, contradictory, damaged, or of a model we have no code for: each is refused with words
+// that say what and where, and no file is left behind.
+#include <random>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "convert/fake_hf.h"
+#include "convert/safetensors.h"
+#include "pgdlm/error.h"
+
+namespace pgdlm {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+class ConvertBadFolder : public testing::Test {
+ protected:
+  ConvertBadFolder() { fill_llada(folder_); }
+  std::string refused() {
+    folder_.write();
+    const std::string said = complaint(folder_);
+    EXPECT_THAT(folder_.scratch().names(), Not(Contains(HasSubstr("out.gguf"))));
+    return said;
+  }
+
+  FakeFolder folder_{"bad-folder"};
+};
+
+TEST_F(ConvertBadFolder, MissingFiles) {
+  EXPECT_THAT(complaint(folder_), HasSubstr("has no config.json"));
+  folder_.write();
+  std::filesystem::remove(folder_.path() / "model.safetensors");
+  EXPECT_THAT(complaint(folder_), HasSubstr("has neither model.safetensors nor model.safetensors.index.json"));
+  folder_.scratch().file("pytorch_model.bin", "PK");
+  EXPECT_THAT(complaint(folder_), AllOf(HasSubstr("only pytorch_model.bin"), HasSubstr("safe_serialization=True")));
+  EXPECT_THROW(convert(folder_.path() / "nothing", folder_.out(), {}), Error);
+}
+
+TEST_F(ConvertBadFolder, BrokenConfig) {
+  folder_.write();
+  folder_.scratch().file("config.json", "{\"a\": ");
+  EXPECT_THAT(complaint(folder_), AllOf(HasSubstr("config.json"), HasSubstr("not valid JSON")));
+  folder_.scratch().file("config.json", "[]");
+  EXPECT_THAT(complaint(folder_), HasSubstr("expected a JSON object, got array"));
+}
+
+TEST_F(ConvertBadFolder, OtherArchitectures) {
+  folder_.config["architectures"] = {"LlamaForCausalLM"};
+  EXPECT_THAT(refused(),
+              AllOf(HasSubstr("architectures is [\"LlamaForCausalLM\"], supported: "), HasSubstr("DreamModel")));
+  folder_.config.erase("architectures");
+  folder_.config["model_type"] = "llama";
+  EXPECT_THAT(refused(), HasSubstr("architectures is missing"));
+  folder_.config["model_type"] = "llada";
+  EXPECT_EQ((folder_.write(), complaint(folder_)), "");
+}
+
+TEST_F(ConvertBadFolder, FieldsOfConfig) {
+  folder_.config.erase("n_layers");
+  EXPECT_THAT(refused(), HasSubstr("config.json: n_layers is missing"));
+  folder_.config["n_layers"] = "two";
+  EXPECT_THAT(refused(), HasSubstr("n_layers: expected an integer, got \"two\""));
+  folder_.config["n_layers"] = 0;
+  EXPECT_THAT(refused(), HasSubstr("n_layers: expected 1 to 2147483647, got 0"));
+  folder_.config["n_layers"] = 2;
+  folder_.config["n_kv_heads"] = 3;
+  EXPECT_THAT(refused(), HasSubstr("heads do not fit together"));
+  folder_.config["n_kv_heads"] = 1;
+  folder_.config["alibi"] = true;
+  EXPECT_THAT(refused(), HasSubstr("alibi is true, supported: false"));
+}
+
+TEST_F(ConvertBadFolder, TimeConditioning) {
+  FakeFolder folder("mdlm-time");
+  fill_mdlm(folder).config["time_conditioning"] = true;
+  folder.write();
+  EXPECT_THAT(complaint(folder), HasSubstr("time_conditioning is true, supported: false"));
+}
+
+TEST_F(ConvertBadFolder, RopeScaling) {
+  FakeFolder folder("dream-rope");
+  fill_dream(folder).config["rope_scaling"] = {{"rope_type", "yarn"}};
+  folder.write();
+  EXPECT_THAT(complaint(folder), HasSubstr("rope_scaling of type \"yarn\""));
+}
+
+TEST_F(ConvertBadFolder, Tensors) {
+  FakeTensor& q = folder_.tensors["model.transformer.blocks.1.q_proj.weight"];
+  const FakeTensor sound = q;
+  q = folder_.add("tmp", {4, 16});
+  folder_.tensors.erase("tmp");
+  EXPECT_THAT(refused(), HasSubstr("'model.transformer.blocks.1.q_proj.weight': expected shape [8, 8], got [4, 16]"));
+  q = sound;
+  q.dtype = "I64";
+  EXPECT_THAT(refused(), HasSubstr("is of type I64, supported: F32, F16, BF16"));
+  folder_.tensors.erase("model.transformer.blocks.1.q_proj.weight");
+  EXPECT_THAT(refused(), HasSubstr("tensor 'model.transformer.blocks.1.q_proj.weight' is missing"));
+  folder_.tensors["model.transformer.blocks.1.q_proj.weight"] = sound;
+  folder_.add("model.transformer.blocks.0.experts.weight", {1});
+  EXPECT_THAT(refused(),
+              HasSubstr("has 1 tensors this architecture does not know: 'model.transformer.blocks.0.experts"));
+}
+
+TEST_F(ConvertBadFolder, WeightsThatAreNoNumbers) {
+  folder_.tensors["model.transformer.ff_out.weight"].values[9] = NAN;
+  EXPECT_THAT(refused(), HasSubstr("tensor 'output.weight' has nan in row 1, expected finite numbers"));
+  folder_.tensors["model.transformer.ff_out.weight"].values[9] = 1e5f;
+  folder_.write();
+  EXPECT_THAT(complaint(folder_, GGML_TYPE_F16), HasSubstr("expected at most 65504 for type f16"));
+  EXPECT_EQ(complaint(folder_, GGML_TYPE_BF16), "");
+}
+
+TEST_F(ConvertBadFolder, HeadThatIsPromisedAndAbsent) {
+  FakeFolder folder("no-head");
+  fill_bert(folder, FakeHead::classifier);
+  folder.tensors.erase("classifier.weight");
+  folder.tensors.erase("classifier.bias");
+  folder.write();
+  EXPECT_THAT(complaint(folder), HasSubstr("there are no tensors of a classifier"));
+  fill_bert(folder, FakeHead::classifier).config["id2label"] = {{"0", "only"}};
+  folder.write();
+  EXPECT_THAT(complaint(folder), HasSubstr("id2label has 1 labels, the classifier 2 outputs"));
+  fill_qwen2_prm(folder);
+  FakeFolder prm("no-step-token");
+  fill_qwen2_prm(prm).json_files["tokenizer.json"] = tiny_tokenizer({"<|endoftext|>"});
+  prm.write();
+  EXPECT_THAT(complaint(prm), HasSubstr("no token '<extra_0>'"));
+}
+
+TEST_F(ConvertBadFolder, Shards) {
+  const auto index = folder_.path() / "model.safetensors.index.json";
+  const auto rewrite = [&](auto change) {
+    folder_.write(2);
+    json content = json::parse(std::ifstream(index));
+    change(content["weight_map"]);
+    folder_.scratch().file("model.safetensors.index.json", content.dump());
+    return complaint(folder_);
+  };
+  const std::string wte = "model.transformer.wte.weight";
+  EXPECT_EQ(rewrite([](json&) {}), "");
+  EXPECT_THAT(rewrite([&](json& map) { map[wte] = "part-9.safetensors"; }),
+              AllOf(HasSubstr("'" + wte + "'"), HasSubstr("'part-9.safetensors'")));
+  EXPECT_THAT(rewrite([&](json& map) { map[wte] = "../config.json"; }), HasSubstr("name of a file in the same folder"));
+  EXPECT_THAT(rewrite([&](json& map) {
+                map[wte] = map[wte] == "part-0.safetensors" ? "part-1.safetensors" : "part-0.safetensors";
+              }),
+              AllOf(HasSubstr("'" + wte + "' is in 'part-"), HasSubstr("but the index says 'part-")));
+  EXPECT_THAT(rewrite([&](json& map) { map.erase(wte); }), HasSubstr("but the index does not know it"));
+  EXPECT_THAT(rewrite([&](json& map) { map["ghost"] = "part-0.safetensors"; }),
+              HasSubstr("tensor 'ghost' is said to be in 'part-0.safetensors', but it is not"));
+  EXPECT_THAT(rewrite([&](json& map) { map = 3; }), HasSubstr("weight_map: expected an object"));
+}
+
+// ---- safetensors ----
+
+std::string refusal(const std::string& bytes) {
+  try {
+    parse_safetensors(std::as_bytes(std::span(bytes)), "x.safetensors");
+    return "";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::bad_model);
+    return error.what();
+  }
+}
+
+std::string with_header(const std::string& header, std::size_t data) {
+  return RawGguf::number<std::uint64_t>(header.size()) + header + std::string(data, 'x');
+}
+
+TEST(ConvertSafetensors, Lies) {
+  EXPECT_EQ(refusal(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8)), "");
+  EXPECT_EQ(refusal(with_header(R"({"a":{"dtype":"F32","shape":[],"data_offsets":[0,4]}})", 4)), "");
+  EXPECT_THAT(refusal(""), HasSubstr("not a safetensors file"));
+  EXPECT_THAT(refusal("version https://git-lfs.github.com/spec/v1"), HasSubstr("git-lfs pointer"));
+  EXPECT_THAT(refusal(RawGguf::number(~0ull) + "{}"), HasSubstr("claims a header of 18446744073709551615 bytes"));
+  EXPECT_THAT(refusal(with_header("{", 0)), HasSubstr("not valid JSON"));
+  EXPECT_THAT(refusal(with_header("[]", 0)), HasSubstr("not a JSON object"));
+  EXPECT_THAT(refusal(with_header(R"({"a":3})", 0)), HasSubstr("tensor 'a': expected a JSON object"));
+  EXPECT_THAT(refusal(with_header(R"({"a":{"dtype":"Q4","shape":[2],"data_offsets":[0,8]}})", 8)),
+              HasSubstr("\"Q4\" is unknown"));
+  EXPECT_THAT(refusal(with_header(R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8)),
+              HasSubstr("integers from 0"));
+  EXPECT_THAT(refusal(with_header(R"({"a":{"dtype":"F32","shape":[2.5],"data_offsets":[0,8]}})", 8)),
+              HasSubstr("integers from 0"));
+  EXPECT_THAT(refusal(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 7)),
+              HasSubstr("ends at byte 8 of the data, which has 7"));
+  EXPECT_THAT(refusal(with_header(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", 8)),
+              HasSubstr("takes 12 bytes, its offsets span 8"));
+  EXPECT_THAT(refusal(with_header(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})", 8)),
+              HasSubstr("expected [begin, end]"));
+  EXPECT_THAT(refusal(with_header(R"({"a":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}})", 8)),
+              HasSubstr("is too large"));
+  EXPECT_THAT(
+      refusal(with_header(
+          R"({"a":{"dtype":"U8","shape":[5],"data_offsets":[0,5]},"b":{"dtype":"U8","shape":[5],"data_offsets":[4,9]}})",
+          9)),
+      HasSubstr("'a' and 'b' share bytes"));
+}
+
+TEST(ConvertSafetensors, DamagedInTenThousandWays) {
+  FakeFolder folder("safetensors-fuzz");
+  folder.add("first.weight", {4, 8});
+  folder.add("second.weight", {3}).dtype = "BF16";
+  folder.add("third", {1, 2, 3}).dtype = "I64";
+  const std::string sound = safetensors_bytes(folder.tensors);
+  std::uint64_t header = 0;
+  std::memcpy(&header, sound.data(), sizeof(header));
+  std::mt19937 random(3);
+  const auto below = [&](std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random); };
+  const auto survives = [](const std::string& bytes) {
+    const std::vector<char> exact(bytes.begin(), bytes.end());  // on the heap, to its last byte
+    try {
+      unsigned sum = 0;
+      for (const HfTensor& tensor : parse_safetensors(std::as_bytes(std::span(exact)), "x"))
+        for (const std::byte byte : tensor.bytes) sum += std::to_integer<unsigned>(byte);
+      return sum > 0;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  ASSERT_TRUE(survives(sound));
+  int opened = 0;
+  for (int i = 0; i < 10000; ++i) {
+    std::string damaged = sound;
+    char& byte = damaged[below(10) == 0 ? below(8) : below(8 + header)];
+    byte = static_cast<char>(i % 2 == 0 ? byte ^ (1 << below(8)) : below(256));
+    if (i % 5 == 0) damaged.resize(below(damaged.size()));
+    opened += survives(damaged) ? 1 : 0;
+  }
+  EXPECT_LT(opened, 5000);
+}
+
+// Whole conversions from damaged folders: an Error or a file, never anything else.
+TEST(ConvertSafetensors, DamagedFolders) {
+  FakeFolder folder("folder-fuzz");
+  fill_llada(folder).write();
+  std::mt19937 random(5);
+  const auto below = [&](std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random); };
+  const auto content = [&](const char* name) {
+    std::ifstream file(folder.path() / name, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  for (const char* name : {"config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors"}) {
+    const std::string sound = content(name);
+    for (int i = 0; i < 100; ++i) {
+      std::string damaged = sound;
+      damaged[below(std::min<std::size_t>(damaged.size(), 3000))] = static_cast<char>(below(256));
+      folder.scratch().file(name, damaged);
+      EXPECT_NO_FATAL_FAILURE(complaint(folder));
+    }
+    folder.scratch().file(name, sound);
+  }
+  EXPECT_EQ(complaint(folder), "");
+}
+
+}  // namespace
+}  // namespace pgdlm
