@@ -7,22 +7,24 @@ from pathlib import Path
 ARROWS = {  # folder of src/ -> the folders it may include; itself and the public headers pgdlm/ always
     "base": "",
     "events": "base",
-    "text": "base",
+    "gguf": "base",
+    "text": "base gguf",
     "dist": "base",
     "kernels": "base",
     "smc": "base events",
     "diffusion": "base events smc",
-    "models": "base diffusion kernels",
-    "rewards": "base diffusion models text",
-    "convert": "base text",
+    "models": "base gguf diffusion kernels",
+    "catalog": "base gguf text diffusion models",
+    "rewards": "base diffusion models text catalog",
+    "convert": "base gguf text",
     "engine": "base events smc diffusion dist",
-    "serve": "base events smc diffusion engine text",
-    "eval": "base events smc diffusion engine text",
+    "serve": "base events smc diffusion engine text catalog rewards",
+    "eval": "base events smc diffusion engine text catalog rewards",
     "cli": "*",
     "pgdlm": "",  # include/pgdlm
 }
 LIBRARIES = [  # header -> the only places that may include it
-    (r"(ggml|gguf)[\w-]*\.h", r"src/(models|convert|kernels)/"),
+    (r"(ggml|gguf)[\w-]*\.h", r"src/(gguf|models|convert|kernels)/"),
     (r"nlohmann/.*", r"src/(events|serve|eval|cli|convert|rewards)/"),
     (r"mpi\.h", r"src/dist/comm_mpi\.cpp"),
 ]

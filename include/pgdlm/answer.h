@@ -20,6 +20,7 @@ struct ScoredText {
 struct Answer {
   Status status = Status::done;
   std::vector<Token> tokens;
+  int prompt = 0;  // so many of them were given
   double reward = 0;
   std::vector<ScoredText> candidates;  // the last sweep's particles
   double log_z = 0;                    // log evidence of the last sweep

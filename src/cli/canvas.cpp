@@ -9,7 +9,8 @@ namespace pgdlm::cli {
 namespace {
 
 constexpr std::string_view kGap = "[MASK";
-const std::string kAllowed = "text with gaps [MASK:N], N from 1 to " + std::to_string(ToyModel::kMaxLength);
+constexpr int kLongestGap = 1 << 20;
+const std::string kAllowed = "text with gaps [MASK:N], N from 1 to " + std::to_string(kLongestGap);
 
 // What stands between "[MASK" and "]": nothing, or ":N".
 int parse_gap(std::string_view inside) {
@@ -17,7 +18,7 @@ int parse_gap(std::string_view inside) {
   const std::string shown = fmt::format("[MASK{}]", inside);
   if (inside[0] != ':') bad_value("infill", shown, kAllowed);
   const int gap = parse_number<int>("infill", inside.substr(1), kAllowed);
-  if (gap < 1 || gap > ToyModel::kMaxLength) bad_value("infill", shown, kAllowed);
+  if (gap < 1 || gap > kLongestGap) bad_value("infill", shown, kAllowed);
   return gap;
 }
 
@@ -44,21 +45,25 @@ int gap_count(const std::vector<Piece>& pieces) {
   return count;
 }
 
-Canvas make_canvas(const ToyModel& model, std::string_view prompt, const std::vector<Piece>& pieces) {
-  Canvas canvas{.tokens = model.encode(prompt, "prompt"), .eos = model.eos()};
+Canvas make_canvas(const LanguageModel& model, std::string_view prompt, bool chat, const std::vector<Piece>& pieces) {
+  Canvas canvas{.tokens = chat ? model.encode_chat(prompt) : model.opening(), .eos = model.eos()};
+  const auto append = [&](const std::vector<Token>& tokens) {
+    canvas.tokens.insert(canvas.tokens.end(), tokens.begin(), tokens.end());
+  };
+  if (!chat) append(model.encode(prompt, "prompt"));
   for (const Piece& piece : pieces) {
-    const std::vector<Token> given = model.encode(piece.text, "infill");
-    canvas.tokens.insert(canvas.tokens.end(), given.begin(), given.end());
+    append(model.encode(piece.text, "infill"));
     canvas.tokens.insert(canvas.tokens.end(), static_cast<std::size_t>(piece.gap), model.mask());
   }
+  append(model.closing());
   // Given words at the beginning are the prompt, wherever they came from: guidance and blocks start behind them.
   const auto gap = std::find(canvas.tokens.begin(), canvas.tokens.end(), model.mask());
   canvas.prompt = static_cast<int>(gap - canvas.tokens.begin());
-  if (canvas.tokens.size() > ToyModel::kMaxLength)
+  if (canvas.tokens.size() > static_cast<std::size_t>(model.max_length()))
     throw Error(ErrorCode::invalid_request,
-                fmt::format("prompt of {} words and {} positions after it do not fit the canvas of model toy, allowed: "
-                            "{} in all",
-                            canvas.prompt, canvas.tokens.size() - canvas.prompt, ToyModel::kMaxLength),
+                fmt::format("prompt of {} tokens and {} positions after it do not fit the canvas of this model, "
+                            "allowed: {} in all",
+                            canvas.prompt, canvas.tokens.size() - canvas.prompt, model.max_length()),
                 "shorten the prompt or ask for less with -n");
   return canvas;
 }

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/toy.h"
+#include "catalog/language_model.h"
 #include "pgdlm/request.h"
 
 namespace pgdlm::cli {
@@ -19,6 +19,6 @@ std::vector<Piece> parse_infill(std::string_view text);  // Error{invalid_reques
 int gap_count(const std::vector<Piece>& pieces);         // masks in all
 
 // Error{invalid_request} if it does not fit the model.
-Canvas make_canvas(const ToyModel& model, std::string_view prompt, const std::vector<Piece>& pieces);
+Canvas make_canvas(const LanguageModel& model, std::string_view prompt, bool chat, const std::vector<Piece>& pieces);
 
 }  // namespace pgdlm::cli

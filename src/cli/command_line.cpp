@@ -53,13 +53,21 @@ struct Adder {
   }
 };
 
+void add_model_options(Adder add, ModelOptions& model) {
+  add({"device", "", "where a GGUF model runs; `pgdlm devices` lists them (cpu)", "NAME"}, model.device.device);
+  add({"rpc", "", "run on the first device of a ggml RPC server instead", "HOST:PORT"}, model.device.rpc);
+  add({"max-tokens", "", "tokens per forward, which bounds the memory of a batch (4096)"}, model.max_tokens);
+  add({"mask-token", "", "id of the mask, for GGUF files that do not name it", "ID"}, model.mask);
+}
+
 void add_run_options(Adder add, RunOptions& run) {
   add({"file", "-f", "read the prompt from this file", "FILE"}, run.file);
   add({"n-samples", "", "independent texts with seeds seed, seed + 1, ..., batched together (1)"}, run.n_samples);
   add({"json", "", "print one JSON object instead of the text"}, run.json);
   add({"trace", "", "write every event as a JSON line, for replay and --resume", "FILE"}, run.trace);
   add({"resume", "", "continue an interrupted trace; all other settings come from it", "FILE"}, run.resume);
-  add({"threads", "", "2: predictions and rewards side by side (2)", "1|2"}, run.threads);
+  add({"threads", "-t", "threads of the CPU device; 0: one for each core (0)"}, run.model.device.threads);
+  add_model_options(add, run.model);
   add({"no-memo", "", "compute equal states again; the text is the same"}, run.no_memo);
 }
 
@@ -101,7 +109,7 @@ void check_resume(const CLI::App& generate, const RunOptions& run) {
 
 void check_run(const RunOptions& run) {
   if (run.n_samples < 1) bad_value("n-samples", std::to_string(run.n_samples), "at least 1");
-  if (run.threads < 1 || run.threads > 2) bad_value("threads", std::to_string(run.threads), "1, 2");
+  if (run.model.device.threads < 0) bad_value("threads", std::to_string(run.model.device.threads), "0 or more");
   if (run.n_samples > 1 && !run.trace.empty())
     throw Error(ErrorCode::invalid_request, fmt::format("trace records one text, n-samples is {}", run.n_samples),
                 "trace one of them with --seed and without --n-samples");
@@ -128,7 +136,59 @@ Verb parsed_verb(const CLI::App& app) {
   const std::string name = app.get_subcommands().front()->get_name();
   if (name == "generate") return Verb::generate;
   if (name == "replay") return Verb::replay;
-  return name == "models" ? Verb::models : Verb::version;
+  if (name == "forward") return Verb::forward;
+  if (name == "tokenize") return Verb::tokenize;
+  if (name == "convert") return Verb::convert;
+  if (name == "devices") return Verb::devices;
+  if (name == "bench") return Verb::bench;
+  if (name == "models") return app.get_subcommands().front()->get_subcommands().empty() ? Verb::models : Verb::info;
+  return Verb::version;
+}
+
+void add_model_commands(CLI::App& app, Invocation& in) {
+  CLI::App* models = app.add_subcommand("models", "List the models, their words and their rewards.");
+  CLI::App* info = models->add_subcommand("info", "Say what a GGUF file is: sizes, types, tokeniser, defaults.");
+  info->add_option("FILE", in.info, "a GGUF file")->required();
+  info->formatter(app.get_formatter());
+
+  CLI::App* convert = app.add_subcommand("convert", "Make a GGUF file of a Hugging Face folder.");
+  convert->add_option("DIR", in.convert.dir, "a folder with config.json, a tokeniser and safetensors")->required();
+  convert->add_option("OUT", in.convert.out, "the GGUF file to write")->required();
+  Adder{*convert, "Options"}({"type", "", "of the matrices: f32, f16, bf16, q8_0, q4_k, ... (f16)", "TYPE"},
+                             in.convert.type);
+  convert->footer(kConvertFooter);
+
+  CLI::App* forward = app.add_subcommand("forward", "Write what the network itself says of rows of tokens, as .npy.");
+  forward->add_option("FILE", in.forward.file, "a GGUF file")->required();
+  forward->add_option("--ids", in.forward.ids, "a row of token ids, comma-separated; may be repeated")
+      ->required()
+      ->type_name("ID,ID,...")
+      ->group("Options");
+  Adder options{*forward, "Options"};
+  options({"out", "", "row i is written to OUT.i.npy", "OUT"}, in.forward.out);
+  options({"threads", "-t", "threads of the CPU device; 0: one for each core (0)"}, in.forward.model.device.threads);
+  add_model_options(options, in.forward.model);
+  forward->footer(kForwardFooter);
+
+  CLI::App* tokenize = app.add_subcommand("tokenize", "Print the tokens of a text: ids and pieces.");
+  tokenize->add_option("FILE", in.tokenize.file, "a GGUF file")->required();
+  tokenize->add_option("TEXT", in.tokenize.text, "the text")->required();
+  Adder shown{*tokenize, "Options"};
+  shown({"special", "", "add what the model expects around a text, and read markers such as <mask> in it"},
+        in.tokenize.special);
+  shown({"ids", "", "print the ids alone, comma-separated, as forward takes them"}, in.tokenize.ids);
+  CLI::App* bench = app.add_subcommand("bench", "Measure this machine.");
+  bench->require_subcommand(1);
+  CLI::App* speed = bench->add_subcommand("forward", "Positions and GFLOP per second, beside the machine's own peak.");
+  speed->formatter(app.get_formatter());
+  speed->add_option("FILE", in.bench.file, "a GGUF file")->required();
+  speed->add_option("--batch", in.bench.batches, "rows per forward (1,4,16)")->delimiter(',')->type_name("N,N,...");
+  speed->add_option("--length", in.bench.lengths, "tokens per row (32,128)")->delimiter(',')->type_name("N,N,...");
+  speed->add_option("--repeats", in.bench.repeats, "of each measurement (5)")->type_name("N");
+  Adder where{*speed, "Options"};
+  where({"threads", "-t", "threads of the CPU device; 0: one for each core (0)"}, in.bench.model.device.threads);
+  add_model_options(where, in.bench.model);
+  app.add_subcommand("devices", "List the devices a GGUF model can run on.");
 }
 
 }  // namespace
@@ -148,7 +208,7 @@ Invocation parse_command_line(int argc, const char* const* argv) {
   CLI::App* replay = app.add_subcommand("replay", "Play a trace: weights, ESS and the best canvas, stage by stage.");
   replay->add_option("FILE", in.replay.file, "a file written by generate --trace")->required();
   Adder{*replay, "Options"}({"delay", "", "milliseconds per stage on a terminal (60)"}, in.replay.delay_ms);
-  app.add_subcommand("models", "List the models, their words and their rewards.");
+  add_model_commands(app, in);
   app.add_subcommand("version", "Print the version.");
   for (CLI::App* command : app.get_subcommands(nullptr)) command->allow_extras();
 
@@ -165,6 +225,8 @@ Invocation parse_command_line(int argc, const char* const* argv) {
   }
   in.verb = parsed_verb(app);
   refuse_extras(*app.get_subcommands().front());
+  if (in.verb == Verb::forward && in.forward.out.empty())
+    throw Error(ErrorCode::invalid_request, "out is missing", "say where to write: --out logits");
   check_run(in.run);
   check_resume(*generate, in.run);
   if (!in.run.file.empty() && generate->get_option("--prompt")->count() > 0)

@@ -7,11 +7,47 @@
 
 namespace pgdlm::cli {
 
-enum class Verb { help, generate, replay, models, version };  // help: has been printed
+enum class Verb {
+  help,
+  generate,
+  replay,
+  models,
+  info,
+  forward,
+  tokenize,
+  convert,
+  devices,
+  bench,
+  version
+};  // help: has been printed
 
 struct ReplayOptions {
   std::string file;
   int delay_ms = 60;  // on a terminal, per weighing
+};
+
+struct ForwardOptions {
+  std::string file;
+  std::vector<std::string> ids;  // one text of comma-separated ids per row
+  std::string out;               // prefix of the files written
+  ModelOptions model;
+};
+
+struct TokenizeOptions {
+  std::string file, text;
+  bool special = false;  // with what the model expects around a text, and markers in the text taken as such
+  bool ids = false;      // the ids alone, comma-separated
+};
+
+struct BenchOptions {
+  std::string file;
+  std::vector<int> batches = {1, 4, 16}, lengths = {32, 128};
+  int repeats = 5;
+  ModelOptions model;
+};
+
+struct ConvertOptionsText {
+  std::string dir, out, type = "f16";
 };
 
 struct Invocation {
@@ -19,6 +55,11 @@ struct Invocation {
   GenerateOptions generate;
   RunOptions run;
   ReplayOptions replay;
+  std::string info;  // a GGUF file
+  ForwardOptions forward;
+  TokenizeOptions tokenize;
+  ConvertOptionsText convert;
+  BenchOptions bench;
 };
 
 Invocation parse_command_line(int argc, const char* const* argv);

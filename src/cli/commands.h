@@ -8,5 +8,11 @@ namespace pgdlm::cli {
 int generate(GenerateOptions options, const RunOptions& run);
 int replay(const ReplayOptions& options);
 int models();
+int devices();
+int bench_forward(const BenchOptions& options);
+int models_info(const std::string& file);
+int forward(const ForwardOptions& options);
+int tokenize(const TokenizeOptions& options);
+int convert(const ConvertOptionsText& options);
 
 }  // namespace pgdlm::cli

@@ -46,9 +46,7 @@ struct Job {
 
 Job new_job(GenerateOptions options, const RunOptions& run) {
   if (!run.file.empty()) options.prompt = read_prompt(run.file);
-  for (const std::string& name : without_effect(options))
-    fmt::print(stderr, "pgdlm: note: --{} has no effect here\n", name);
-  return {.options = settled(std::move(options)), .trace = run.trace};
+  return {.options = std::move(options), .trace = run.trace};
 }
 
 Job resumed_job(const std::string& path) {
@@ -63,7 +61,7 @@ Job resumed_job(const std::string& path) {
                 "look at it with pgdlm replay, or start a new run with a larger budget");
   const bool finished = ending != nullptr;
   const std::size_t endings = finished ? 2 : 0;  // spent, run_finished: of a cancelled run they come too early
-  return {.options = settled(from_config(started->config, path)),
+  return {.options = from_config(started->config, path),
           .recorded = recording_of(trace),
           .known_events = trace.events.size() - std::min(endings, trace.events.size() - 1),
           .trace = path};
@@ -79,7 +77,7 @@ ProgressOptions progress(const GenerateOptions& options) {
                                                                        : 1};
 }
 
-std::vector<Sample> make_samples(const Job& job, const RunOptions& run, const ToyModel& model) {
+std::vector<Sample> make_samples(const Job& job, const RunOptions& run, const LanguageModel& model) {
   std::vector<Sample> samples(run.n_samples);
   GenerateOptions options = job.options;
   for (Sample& sample : samples) {
@@ -102,13 +100,13 @@ void submit(Engine& engine, std::vector<Sample>& samples) {
   }
 }
 
-void print(const std::vector<Answer>& answers, const GenerateOptions& options, const ToyModel& model, bool json) {
+void print(const std::vector<Answer>& answers, const GenerateOptions& options, const LanguageModel& model, bool json) {
   if (json) {
     fmt::print("{}\n", json_report(answers, options, model));
     return;
   }
   for (const Answer& answer : answers) {
-    fmt::print("{}\n", model.decode(answer.tokens));
+    fmt::print("{}\n", model.decode(answer.tokens, answer.prompt));
     std::fflush(stdout);  // the text before its summary, also when both go to one file
     fmt::print(stderr, "{}", summary(answer, options));
   }
@@ -117,12 +115,17 @@ void print(const std::vector<Answer>& answers, const GenerateOptions& options, c
 }  // namespace
 
 int generate(GenerateOptions given, const RunOptions& run) {
-  const Job job = run.resume.empty() ? new_job(std::move(given), run) : resumed_job(run.resume);
-  const ToyModel model = find_model(job.options.model);
+  Job job = run.resume.empty() ? new_job(std::move(given), run) : resumed_job(run.resume);
+  Interrupt interrupt;
+  const std::shared_ptr<const LanguageModel> opened = open_language_model(job.options.model, run.model);
+  const LanguageModel& model = *opened;
+  for (const std::string& name : without_effect(job.options, model.defaults()))
+    if (run.resume.empty()) fmt::print(stderr, "pgdlm: note: --{} has no effect here\n", name);
+  job.options = settled(std::move(job.options), model.defaults());
   std::vector<Sample> samples = make_samples(job, run, model);
 
-  Interrupt interrupt;
-  Engine engine(make_denoiser(job.options, model), {.threads = run.threads, .memo = !run.no_memo});
+  const int lanes = run.model.device.threads == 1 ? 1 : 2;
+  Engine engine(make_denoiser(job.options, model), {.threads = lanes, .memo = !run.no_memo});
   TerminalSink line(std::cerr, progress(job.options));
   samples.front().listeners.push_back(&line);
   TraceFile trace(job.trace, job.known_events);

@@ -58,4 +58,14 @@ const char* const kGenerateFooter =
     "  pgdlm generate \"I\" --reward positive --trace run.jsonl && pgdlm replay run.jsonl\n"
     "  pgdlm generate --resume run.jsonl                                  continue after a crash or Ctrl-C";
 
+const char* const kConvertFooter =
+    "Families: MDLM, LLaDA, Dream, BERT and RoBERTa (fill-mask, classifiers), Qwen2.5-Math-PRM; told by config.json.\n"
+    "  pgdlm convert ~/LLaDA-8B-Instruct llada.gguf --type q8_0\n"
+    "  pgdlm models info llada.gguf";
+const char* const kForwardFooter =
+    "A denoiser gives logits [length, vocab] before any rule or shift, a classifier logits [1, labels], a process "
+    "reward\n"
+    "the probability at each step token [steps, 1].\n"
+    "  pgdlm forward model.gguf --ids 0,31414,2 --ids 0,2 --out logits";
+
 }  // namespace pgdlm::cli

@@ -54,6 +54,12 @@ int run(int argc, const char* const* argv) {
     case Verb::generate: return generate(in.generate, in.run);
     case Verb::replay: return replay(in.replay);
     case Verb::models: return models();
+    case Verb::info: return models_info(in.info);
+    case Verb::forward: return forward(in.forward);
+    case Verb::tokenize: return tokenize(in.tokenize);
+    case Verb::convert: return convert(in.convert);
+    case Verb::devices: return devices();
+    case Verb::bench: return bench_forward(in.bench);
     case Verb::version: fmt::print("pgdlm {}\n", PGDLM_VERSION); return 0;
   }
   return 1;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/values.h"
+#include "models/model.h"
 
 namespace pgdlm::cli {
 
@@ -16,6 +17,7 @@ struct GenerateOptions {
   std::string model = "toy";
   std::string prompt;
   std::optional<std::string> infill;
+  std::optional<bool> chat;
   std::optional<int> n_predict;
   std::string reward = "none";
   std::uint64_t seed = 0;
@@ -41,7 +43,7 @@ struct GenerateOptions {
   std::optional<std::int64_t> max_forwards;
   std::optional<double> max_seconds;
 
-  Process process = Process::mdlm;
+  std::optional<Process> process;
   std::optional<int> diffusion_steps, diffusion_block_length;
   std::optional<std::string> diffusion_algorithm;
   std::optional<double> diffusion_alg_temp, diffusion_eps, diffusion_cfg_scale;
@@ -59,7 +61,7 @@ struct RunOptions {
   bool json = false;
   std::string trace, resume;
   bool no_memo = false;
-  int threads = 2;
+  ModelOptions model;  // how a GGUF file is loaded
 };
 
 // Both ways: a choice that was made overrides the default in `field`, one that was left open takes it.
@@ -83,10 +85,12 @@ struct OptionInfo {
 template <class Options, class Visitor>
 void visit_text_options(Options& o, Visitor& visit) {
   visit.group("Text");
-  visit({"prompt", "-p,prompt", "how the text begins (also without -p); case and spacing do not matter"}, o.prompt);
-  visit({"n-predict", "-n", "words to generate after the prompt; shorter texts end early (24)"}, o.n_predict);
+  visit({"prompt", "-p,prompt", "how the text begins (also without -p); for the toy, case and spacing do not matter"},
+        o.prompt);
+  visit({"n-predict", "-n", "tokens to generate after the prompt; shorter texts end early (64; toy 24)"}, o.n_predict);
   visit({"infill", "", "a canvas with gaps instead of -n: \"the [MASK:3] was [MASK:2] .\""}, o.infill);
-  visit({"model", "-m", "the denoiser; `pgdlm models` lists them (toy)"}, o.model);
+  visit({"chat", "", "the prompt is a message to an instruct model: put it into its chat format"}, o.chat);
+  visit({"model", "-m", "the denoiser: toy, or a GGUF file; `pgdlm models` tells more (toy)"}, o.model);
   visit({"reward", "", "what to steer towards: none, positive, negative, contains:WORD, length:A..B (none)"}, o.reward);
   visit({"seed", "", "same seed, same text, whatever the batch, threads or memo (0)"}, o.seed);
 
@@ -138,7 +142,7 @@ void visit_sampling_options(Options& o, Visitor& visit) {
 template <class Options, class Visitor>
 void visit_process_options(Options& o, Visitor& visit) {
   visit.group("Denoising process");
-  visit({"process", "", "how a step of denoising is drawn from the model's prediction (mdlm)"}, o.process);
+  visit({"process", "", "how a step of denoising is drawn from the model's prediction (the model's own)"}, o.process);
   visit({"diffusion-steps", "", "T; steps in which nothing is revealed are free (mdlm, remdm: 512; else -n)"},
         o.diffusion_steps);
   visit({"diffusion-block-length", "", "llada: finish blocks of so many positions from left to right (0: one block)"},

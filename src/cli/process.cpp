@@ -31,8 +31,8 @@ std::shared_ptr<const Backward> remdm(GenerateOptions& o) {
   return make_remdm(options);
 }
 
-std::shared_ptr<const Backward> llada(GenerateOptions& o) {
-  LladaOptions options{.block_length = 0};
+std::shared_ptr<const Backward> llada(GenerateOptions& o, Token eot) {
+  LladaOptions options{.block_length = 0, .eot = eot};
   if (!o.diffusion_algorithm) o.diffusion_algorithm = name_of(options.remasking);
   options.remasking = parse_value<Remasking>("diffusion-algorithm", *o.diffusion_algorithm);
   settle(o.diffusion_block_length, options.block_length);
@@ -62,23 +62,23 @@ std::shared_ptr<const Backward> dream(GenerateOptions& o) {
 
 }  // namespace
 
-std::shared_ptr<const Backward> settle_process(GenerateOptions& options) {
-  switch (options.process) {
+std::shared_ptr<const Backward> settle_process(GenerateOptions& options, Token eot) {
+  switch (*options.process) {
     case Process::mdlm: return mdlm(options);
     case Process::remdm: return remdm(options);
-    case Process::llada: return llada(options);
+    case Process::llada: return llada(options, eot);
     case Process::dream: return dream(options);
   }
   throw Error(ErrorCode::internal, "unknown process");
 }
 
-std::shared_ptr<Denoiser> make_denoiser(const GenerateOptions& options, const ToyModel& model) {
+std::shared_ptr<Denoiser> make_denoiser(const GenerateOptions& options, const LanguageModel& model) {
   const double scale = options.diffusion_cfg_scale.value_or(0);
   if (scale < 0 || !std::isfinite(scale)) bad_value("diffusion-cfg-scale", std::to_string(scale), "0 (off) or more");
   return scale > 0 ? make_guided(model.denoiser(), scale) : model.denoiser();
 }
 
-std::set<std::string> unused_by_process(const GenerateOptions& options) {
+std::set<std::string> unused_by_process(Process process) {
   std::set<std::string> unused = {"diffusion-block-length",
                                   "diffusion-algorithm",
                                   "diffusion-alg-temp",
@@ -95,14 +95,14 @@ std::set<std::string> unused_by_process(const GenerateOptions& options) {
   const auto used = [&](std::initializer_list<const char*> names) {
     for (const char* name : names) unused.erase(name);
   };
-  if (options.process != Process::llada)
+  if (process != Process::llada)
     used({"nucleus"});
   else
     unused.insert({"top-p", "top-k"});
-  if (options.process == Process::llada)
+  if (process == Process::llada)
     used({"diffusion-block-length", "diffusion-algorithm", "logits-eos-inf", "confidence-eos-eot-inf", "stop-at-eos"});
-  if (options.process == Process::dream) used({"diffusion-algorithm", "diffusion-alg-temp", "diffusion-eps"});
-  if (options.process == Process::remdm) used({"remdm-schedule", "eta", "remdm-t-on", "remdm-t-off", "remdm-alpha-on"});
+  if (process == Process::dream) used({"diffusion-algorithm", "diffusion-alg-temp", "diffusion-eps"});
+  if (process == Process::remdm) used({"remdm-schedule", "eta", "remdm-t-on", "remdm-t-off", "remdm-alpha-on"});
   return unused;
 }
 

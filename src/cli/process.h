@@ -5,19 +5,20 @@
 #include <set>
 #include <string>
 
+#include "catalog/language_model.h"
 #include "cli/options.h"
-#include "models/toy.h"
 #include "pgdlm/plugin.h"
 
 namespace pgdlm::cli {
 
-// Makes options.process; what was left open is filled in.
-std::shared_ptr<const Backward> settle_process(GenerateOptions& options);
+// Makes options.process, which must be chosen; what was left open is filled in. `eot`: the model's end of a turn, or
+// -1.
+std::shared_ptr<const Backward> settle_process(GenerateOptions& options, Token eot);
 
 // The model's own, or guided by itself without the prompt.
-std::shared_ptr<Denoiser> make_denoiser(const GenerateOptions& options, const ToyModel& model);
+std::shared_ptr<Denoiser> make_denoiser(const GenerateOptions& options, const LanguageModel& model);
 
-// Long names of the options that change nothing under options.process.
-std::set<std::string> unused_by_process(const GenerateOptions& options);
+// Long names of the options that change nothing under a process.
+std::set<std::string> unused_by_process(Process process);
 
 }  // namespace pgdlm::cli

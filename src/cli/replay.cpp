@@ -21,13 +21,14 @@ namespace {
 class Player {
  public:
   Player(const RunStarted& started, const std::string& path, int delay_ms)
-      : options_(settled(from_config(started.config, path))),
-        model_(find_model(options_.model)),
+      : options_(from_config(started.config, path)),
+        model_(open_language_model(options_.model)),
         playback_(started),
         tty_(isatty(STDOUT_FILENO) == 1),
         delay_ms_(delay_ms) {
+    options_ = settled(options_, model_->defaults());
     fmt::print("model {}, process {}, method {}, preset {}, reward {}, seed {}\n", options_.model,
-               name_of(options_.process), name_of(*options_.method), name_of(options_.preset), options_.reward,
+               name_of(*options_.process), name_of(*options_.method), name_of(options_.preset), options_.reward,
                started.seed);
   }
 
@@ -78,15 +79,10 @@ class Player {
     return shown;
   }
 
-  std::string text(const std::vector<Token>& canvas) const {
-    std::string words = model_.decode(canvas);
-    const std::string mask = model_.words()[model_.mask()];
-    for (std::size_t at; (at = words.find(mask)) != std::string::npos;) words.replace(at, mask.size(), "_");
-    return words;
-  }
+  std::string text(const std::vector<Token>& canvas) const { return model_->show(canvas); }
 
   GenerateOptions options_;
-  ToyModel model_;
+  std::shared_ptr<const LanguageModel> model_;
   Playback playback_;
   bool tty_;
   int delay_ms_;

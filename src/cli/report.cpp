@@ -32,12 +32,13 @@ std::string meaning(const Answer& answer, const GenerateOptions& o) {
 }
 
 // Non-finite numbers become null: JSON has no others.
-ordered_json sample(const Answer& answer, const GenerateOptions& o, const ToyModel& model) {
+ordered_json sample(const Answer& answer, const GenerateOptions& o, const LanguageModel& model) {
   ordered_json candidates = ordered_json::array();
   for (const ScoredText& c : answer.candidates)
-    candidates.push_back({{"text", model.decode(c.tokens)}, {"reward", c.reward}, {"log_weight", c.log_weight}});
+    candidates.push_back(
+        {{"text", model.decode(c.tokens, answer.prompt)}, {"reward", c.reward}, {"log_weight", c.log_weight}});
   const Cost& cost = answer.cost;
-  return {{"text", model.decode(answer.tokens)},
+  return {{"text", model.decode(answer.tokens, answer.prompt)},
           {"reward", answer.reward},
           {"candidates", std::move(candidates)},
           {"log_z", answer.log_z},
@@ -59,7 +60,8 @@ ordered_json sample(const Answer& answer, const GenerateOptions& o, const ToyMod
 
 }  // namespace
 
-std::string json_report(const std::vector<Answer>& answers, const GenerateOptions& options, const ToyModel& model) {
+std::string json_report(const std::vector<Answer>& answers, const GenerateOptions& options,
+                        const LanguageModel& model) {
   ordered_json object = sample(answers.front(), options, model);
   if (answers.size() > 1) {
     ordered_json samples = ordered_json::array();

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "catalog/language_model.h"
 #include "cli/options.h"
-#include "models/toy.h"
 #include "pgdlm/answer.h"
 
 namespace pgdlm::cli {
 
 // One text per seed. The first is also at the top level; more than one make the array `samples`.
-std::string json_report(const std::vector<Answer>& answers, const GenerateOptions& options, const ToyModel& model);
+std::string json_report(const std::vector<Answer>& answers, const GenerateOptions& options, const LanguageModel& model);
 
 std::string summary(const Answer& answer, const GenerateOptions& options);  // for a reader, several lines
 

@@ -10,7 +10,6 @@
 namespace pgdlm::cli {
 namespace {
 
-constexpr int kDefaultLength = 24;
 constexpr int kDefaultSteps = 512;  // most of them reveal nothing on a short canvas, and are free
 
 // A limit that was not given stays out of the stored configuration.
@@ -55,6 +54,17 @@ std::vector<Piece> pieces_of(const GenerateOptions& o) {
   return parse_infill(*o.infill);
 }
 
+// Steps and blocks. A process that reveals a fixed number of positions at each step needs no more steps than positions;
+// the others have many that change nothing, and those are free. A block length is the model's wish only where it fits.
+void settle_grid(GenerateOptions& o, const ModelDefaults& model) {
+  const int gap = gap_count(pieces_of(o));
+  const bool one_by_one = o.process == Process::llada || o.process == Process::dream;
+  if (o.process == Process::llada && !o.diffusion_block_length && gap % model.block_length.value_or(gap) == 0)
+    o.diffusion_block_length = model.block_length;
+  if (!o.diffusion_steps && !one_by_one) o.diffusion_steps = model.steps.value_or(kDefaultSteps);
+  if (!o.diffusion_steps) o.diffusion_steps = std::min(gap, model.steps.value_or(gap));
+}
+
 // Which options are set, in the order of the list.
 struct Given {
   std::vector<std::string> names;
@@ -83,33 +93,30 @@ std::set<std::string> unused_by_method(Method method) {
 
 }  // namespace
 
-ToyModel find_model(const std::string& name) {
-  if (name != "toy") bad_value("model", name, "toy");
-  return {};
-}
-
-GenerateOptions settled(GenerateOptions o) {
+GenerateOptions settled(GenerateOptions o, const ModelDefaults& model) {
   if (o.infill && o.n_predict)
     throw Error(ErrorCode::invalid_request, "infill and n-predict both say how long the text is", "give one of them");
-  if (!o.infill) o.n_predict = o.n_predict.value_or(kDefaultLength);
+  if (!o.infill) o.n_predict = o.n_predict.value_or(model.length);
   if (o.n_predict) require_positive(*o.n_predict, "n-predict");
 
   if (!o.method) {
     o.method = o.reward == "none" ? Method::best_of_n : Method::particle_gibbs;
     if (o.reward == "none") o.particles = o.particles.value_or(1);
   }
-  const bool one_by_one = o.process == Process::llada || o.process == Process::dream;
-  if (!o.diffusion_steps) o.diffusion_steps = one_by_one ? gap_count(pieces_of(o)) : kDefaultSteps;
+  if (!o.process) o.process = parse_value<Process>("the model's diffusion.process", model.process);
+  if (!o.temp) o.temp = model.temperature;
+  settle_grid(o, model);
   require_positive(*o.diffusion_steps, "diffusion-steps");
   settle_settings(o);
-  settle_process(o);
+  settle_process(o, -1);
   return o;
 }
 
-Request make_request(const GenerateOptions& options, const ToyModel& model) {
+Request make_request(const GenerateOptions& options, const LanguageModel& model) {
   GenerateOptions o = options;
-  Request request{.canvas = make_canvas(model, o.prompt, pieces_of(o)), .steps = *o.diffusion_steps};
-  request.process = settle_process(o);
+  Request request{.canvas = make_canvas(model, o.prompt, o.chat.value_or(false), pieces_of(o)),
+                  .steps = *o.diffusion_steps};
+  request.process = settle_process(o, model.eot());
   request.reward = model.reward(o.reward);
   request.settings = settle_settings(o);
   request.seed = o.seed;
@@ -117,11 +124,12 @@ Request make_request(const GenerateOptions& options, const ToyModel& model) {
   return request;
 }
 
-std::vector<std::string> without_effect(const GenerateOptions& options) {
+std::vector<std::string> without_effect(const GenerateOptions& options, const ModelDefaults& model) {
   Given given;
   visit_options(options, given);
-  std::set<std::string> unused = unused_by_method(*settled(options).method);
-  unused.merge(unused_by_process(options));
+  const GenerateOptions chosen = settled(options, model);
+  std::set<std::string> unused = unused_by_method(*chosen.method);
+  unused.merge(unused_by_process(*chosen.process));
   std::vector<std::string> names;
   for (const std::string& name : given.names)
     if (unused.contains(name)) names.push_back(name);

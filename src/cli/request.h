@@ -5,23 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "catalog/language_model.h"
 #include "cli/options.h"
-#include "models/toy.h"
 #include "pgdlm/request.h"
 
 namespace pgdlm::cli {
 
-// The only model there is; Error{invalid_request} for any other name.
-ToyModel find_model(const std::string& name);
-
-// The same options with every choice made: what the command line left open is filled in from the preset, the process
-// and the reward. Settling twice changes nothing, so that a stored configuration runs as it was.
-GenerateOptions settled(GenerateOptions options);
+// The same options with every choice made: what the command line left open is filled in from the preset, the model, the
+// process and the reward. Settling twice changes nothing, so that a stored configuration runs as it was.
+GenerateOptions settled(GenerateOptions options, const ModelDefaults& model);
 
 // Requires settled options. Throws Error{invalid_request} naming the option.
-Request make_request(const GenerateOptions& options, const ToyModel& model);
+Request make_request(const GenerateOptions& options, const LanguageModel& model);
 
 // Long names of options that were given (the others are empty) and that change nothing here.
-std::vector<std::string> without_effect(const GenerateOptions& options);
+std::vector<std::string> without_effect(const GenerateOptions& options, const ModelDefaults& model);
 
 }  // namespace pgdlm::cli

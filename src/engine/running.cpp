@@ -65,6 +65,7 @@ Answer Running::answer() {
   const Outcome outcome = task_->take();
   return {.status = outcome.status,
           .tokens = world_->tree().read(outcome.leaf).tokens,
+          .prompt = frame_.prompt,
           .reward = outcome.reward,
           .candidates = candidates(outcome.cloud),
           .log_z = outcome.cloud.log_z,

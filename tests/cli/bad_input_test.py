@@ -54,7 +54,7 @@ MISTAKES = [
     (["--infill", "the [MASK:3] banana ."], ["infill", "'banana'"]),
     (["--n-samples", "0"], ["n-samples", "0", "at least 1"]),
     (["--n-samples", "2"], ["trace", "n-samples"]),
-    (["--threads", "3"], ["threads", "3", "1, 2"]),
+    (["--threads", "-1"], ["threads", "-1", "0 or more"]),
     (["--file", "prompt.txt"], ["file", "prompt"]),
     (["--partcles", "8"], ["--partcles", "did you mean --particles?"]),
     (["--beta"], ["--beta", "needs a value"]),
@@ -84,7 +84,7 @@ class BadInput(ProgramTest):
         self.refused(["file", "none.txt"], "generate", "-f", "none.txt")
 
     def test_commands(self):
-        self.refused(["allowed: generate, replay, models, version"])
+        self.refused(["allowed: generate, replay, models, convert, forward, tokenize, bench, devices, version"])
         self.refused(["'generat'", "did you mean generate?"], "generat", "The movie")
         self.refused(["'--beta'", "allowed: generate"], "--beta", "1")
         self.refused(["FILE"], "replay")

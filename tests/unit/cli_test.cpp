@@ -19,6 +19,8 @@ GenerateOptions parse(std::vector<const char*> args) {
   return parse_command_line(static_cast<int>(args.size()), args.data()).generate;
 }
 
+std::shared_ptr<const LanguageModel> toy() { return open_language_model("toy"); }
+
 TEST(Cli, AStoredConfigurationIsTheSameRequest) {
   const std::vector<std::vector<const char*>> lines = {
       {"The movie"},
@@ -32,19 +34,20 @@ TEST(Cli, AStoredConfigurationIsTheSameRequest) {
        "--budget", "7", "--max-forwards", "8", "--max-events", "2", "--ancestor-sampling", "--resample-last"},
   };
   for (const auto& line : lines) {
-    const GenerateOptions options = settled(parse(line));
+    const GenerateOptions options = settled(parse(line), toy()->defaults());
     const std::string stored = to_config(options);
-    EXPECT_EQ(to_config(settled(from_config(stored, "test"))), stored);
+    EXPECT_EQ(to_config(settled(from_config(stored, "test"), toy()->defaults())), stored);
     EXPECT_EQ(from_config(stored, "test").seed, options.seed);
     EXPECT_EQ(from_config(stored, "test").beta, options.beta);
   }
 }
 
 TEST(Cli, ExplicitOptionsOverrideThePreset) {
-  const ToyModel model;
+  const auto opened = toy();
+  const LanguageModel& model = *opened;
   const auto plan = [&](std::vector<const char*> line) {
     line.insert(line.end(), {"--reward", "positive"});
-    return make_request(settled(parse(line)), model).settings.plan;
+    return make_request(settled(parse(line), toy()->defaults()), model).settings.plan;
   };
   EXPECT_EQ(plan({"--preset", "paper"}).selection, Selection::paper);
   EXPECT_EQ(plan({"--preset", "paper", "--selection", "draw"}).selection, Selection::draw);
@@ -56,13 +59,14 @@ TEST(Cli, ExplicitOptionsOverrideThePreset) {
 }
 
 TEST(Cli, TheCanvasIsPromptAndGaps) {
-  const ToyModel model;
-  const Request request = make_request(settled(parse({"The movie", "-n", "3"})), model);
+  const auto opened = toy();
+  const LanguageModel& model = *opened;
+  const Request request = make_request(settled(parse({"The movie", "-n", "3"}), toy()->defaults()), model);
   EXPECT_EQ(request.canvas.prompt, 2);
   EXPECT_EQ(request.canvas.tokens.size(), 5U);
   const auto pieces = parse_infill("the [MASK:3] was [MASK] .");
   EXPECT_EQ(gap_count(pieces), 4);
-  const Canvas canvas = make_canvas(model, "it was great .", pieces);
+  const Canvas canvas = make_canvas(model, "it was great .", false, pieces);
   EXPECT_EQ(canvas.prompt, 5);  // the words before the first gap
   EXPECT_EQ(canvas.tokens.size(), 4U + 7U);
   EXPECT_EQ(canvas.tokens[5], model.mask());

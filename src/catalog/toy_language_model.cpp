@@ -1,0 +1,41 @@
+#include "catalog/language_model.h"
+#include "models/toy.h"
+#include "pgdlm/error.h"
+
+namespace pgdlm {
+namespace {
+
+class ToyLanguageModel final : public LanguageModel {
+ public:
+  std::shared_ptr<Denoiser> denoiser() const override { return toy_.denoiser(); }
+  std::shared_ptr<Reward> reward(std::string_view name) const override { return toy_.reward(name); }
+  // Most of its many steps reveal nothing on a short canvas, and are free.
+  ModelDefaults defaults() const override { return {.process = "mdlm", .length = 24}; }
+  int max_length() const override { return ToyModel::kMaxLength; }
+  Token mask() const override { return toy_.mask(); }
+  Token eos() const override { return toy_.eos(); }
+
+  std::vector<Token> encode(std::string_view text, std::string_view field) const override {
+    return toy_.encode(text, field);
+  }
+  std::vector<Token> encode_chat(std::string_view) const override {
+    throw Error(ErrorCode::unsupported, "chat is on, but model toy knows no chat format", "leave out --chat");
+  }
+  std::string decode(std::span<const Token> tokens, int) const override { return toy_.decode(tokens); }
+
+  std::string show(std::span<const Token> tokens) const override {
+    std::string words = toy_.decode(tokens);
+    const std::string mask = toy_.words()[toy_.mask()];
+    for (std::size_t at; (at = words.find(mask)) != std::string::npos;) words.replace(at, mask.size(), "_");
+    return words;
+  }
+
+ private:
+  ToyModel toy_;
+};
+
+}  // namespace
+
+std::shared_ptr<const LanguageModel> make_toy_language_model() { return std::make_shared<ToyLanguageModel>(); }
+
+}  // namespace pgdlm

@@ -1,0 +1,125 @@
+"""Real files through the program: convert, info, tokenize, forward, generate, and what it says when they are not sound."""
+import array
+import os
+import re
+import signal
+import struct
+import subprocess
+import unittest
+
+from program import PGDLM, ProgramTest, without_cost
+
+HF = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "hf")
+DENOISERS = ["mdlm", "llada", "dream", "bert-fill-mask", "roberta-fill-mask"]
+
+
+def read_npy(path):
+    """Shape and values of a float32 array, without NumPy."""
+    with open(path, "rb") as file:
+        assert file.read(8) == b"\x93NUMPY\x01\x00"
+        header = file.read(struct.unpack("<H", file.read(2))[0]).decode()
+        assert "'<f4'" in header and "False" in header, header
+        shape = tuple(int(n) for n in re.search(r"\((.*?)\)", header)[1].split(",") if n.strip())
+        values = array.array("f", file.read())
+    assert len(values) == shape[0] * shape[1]
+    return shape, values
+
+
+class Models(ProgramTest):
+    def model(self, family, *options):
+        path = self.path(family + ".gguf")
+        self.ok("convert", os.path.join(HF, family), path, *options)
+        return path
+
+    def refused(self, code, words, *args):
+        result = self.run_pgdlm(*args)
+        self.assertEqual(result.returncode, code, f"{args}: {result.stderr}")
+        self.assertEqual(result.stdout, "")
+        for word in words:
+            self.assertIn(word, result.stderr)
+
+    def test_info_says_what_a_file_is(self):
+        for family, words in (("llada", ["llada, a denoiser", "mask token     298", "process        llada", "chat format LLaDA"]),
+                              ("dream", ["dream, a denoiser", "logits shifted by one", "ChatML"]),
+                              ("roberta-classifier", ["bert, a classifier", "labels"]),
+                              ("qwen2-prm", ["qwen2, a process reward", "step token"])):
+            shown = self.ok("models", "info", self.model(family, "--type", "f32")).stdout
+            for word in words:
+                self.assertIn(word, shown)
+
+    def test_forward_writes_a_file_per_row(self):
+        model = self.model("llada")
+        self.ok("forward", model, "--ids", "1,2,3", "--ids", "4", "--out", "logits")
+        (rows, vocab), together = read_npy(self.path("logits.0.npy"))
+        self.assertEqual((rows, vocab), (3, 320))
+        self.assertEqual(read_npy(self.path("logits.1.npy"))[0], (1, 320))
+        self.ok("forward", model, "--ids", "1,2,3", "--out", "alone", "--threads", "1")
+        self.assertEqual(read_npy(self.path("alone.0.npy"))[1], together)
+        classifier = self.model("roberta-classifier")
+        self.ok("forward", classifier, "--ids", "0,5,2", "--out", "labels")
+        self.assertEqual(read_npy(self.path("labels.0.npy"))[0][0], 1)
+
+    def test_tokenize_gives_what_forward_takes(self):
+        model = self.model("llada")
+        ids = self.ok("tokenize", model, "the film", "--ids").stdout.strip()
+        self.assertRegex(ids, r"^\d+(,\d+)*$")
+        self.ok("forward", model, "--ids", ids, "--out", "logits")
+        self.assertEqual(len(self.ok("tokenize", model, "the film").stdout.splitlines()), len(ids.split(",")))
+
+    def test_every_denoiser_generates_under_every_process(self):
+        for family in DENOISERS:
+            model = self.model(family)
+            for process in ("mdlm", "remdm", "llada", "dream"):
+                arguments = ["ab", "-m", model, "-n", "6", "--process", process, "--method", "bon", "-k", "3", "--seed", "5"]
+                first = self.generate(*arguments)
+                self.assertEqual(len(first["candidates"]), 3)
+                self.assertEqual(without_cost(first), without_cost(self.generate(*arguments, "--no-memo", "--threads", "1")))
+
+    def test_traces_of_a_model_replay_and_resume(self):
+        model = self.model("llada")
+        whole = self.ok("generate", "ab", "-m", model, "-n", "6", "--trace", "run.jsonl").stdout
+        self.assertIn(whole.strip(), self.ok("replay", "run.jsonl").stdout)
+        with open(self.path("run.jsonl")) as file:
+            lines = file.readlines()
+        with open(self.path("run.jsonl"), "w") as file:
+            file.writelines(lines[:2])
+        self.assertEqual(self.ok("generate", "--resume", "run.jsonl").stdout, whole)
+
+    def test_chat_and_infill(self):
+        model = self.model("llada")
+        self.ok("generate", "--chat", "ab", "-m", model, "-n", "4")
+        self.refused(2, ["chat"], "generate", "--chat", "ab", "-m", self.model("mdlm"), "-n", "4")
+        self.ok("generate", "-m", model, "--infill", "a[MASK:3]b")
+
+    def test_mistakes(self):
+        model = self.model("llada")
+        prm = self.model("qwen2-prm")
+        self.refused(2, ["none.gguf"], "models", "info", "none.gguf")
+        self.refused(2, ["ids", "'x'"], "forward", model, "--ids", "1,x", "--out", "logits")
+        self.refused(2, ["320", "0 to 319"], "forward", model, "--ids", "320", "--out", "logits")
+        self.refused(2, ["out"], "forward", model, "--ids", "1")
+        self.refused(2, ["no/such"], "forward", model, "--ids", "1", "--out", "no/such/folder")
+        self.refused(2, ["process reward", "denoiser"], "generate", "-m", prm, "ab")
+        self.refused(2, ["tokens", "64"], "generate", "-m", model, "ab", "-n", "100")
+        self.refused(2, ["device", "'abacus'", "CPU"], "generate", "-m", model, "ab", "--device", "abacus")
+        self.refused(2, ["rpc", "nobody"], "generate", "-m", model, "ab", "--rpc", "127.0.0.1:1")
+        self.refused(2, ["type", "'q9'", "q8_0"], "convert", os.path.join(HF, "llada"), "out.gguf", "--type", "q9")
+        self.refused(2, ["config.json"], "convert", self.folder, "out.gguf")
+        with open(model, "rb") as file:
+            whole = file.read()
+        with open(self.path("cut.gguf"), "wb") as file:
+            file.write(whole[:len(whole) // 2])
+        self.refused(1, ["cut.gguf"], "generate", "-m", "cut.gguf", "ab")
+        self.assertFalse(os.path.exists(self.path("out.gguf")))
+
+    def test_an_interrupted_conversion_leaves_no_file(self):
+        process = subprocess.Popen([PGDLM, "convert", os.path.join(HF, "llada"), "out.gguf"], cwd=self.folder,
+                                   stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+        self.assertIn(process.returncode, (0, 130, -signal.SIGINT))  # it may have been done already
+        self.assertIn(os.listdir(self.folder), ([], ["out.gguf"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
