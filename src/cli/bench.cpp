@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "kernels/kernels.h"
 #include "models/model.h"
+#include "models/packed_weights.h"
 
 namespace pgdlm::cli {
 namespace {
@@ -22,12 +23,12 @@ double seconds_of(const std::function<void()>& work) {
 }
 
 // Floating-point operations per second of all threads at once, multiply-adds in registers.
-double peak(int threads) {
+double peak(int threads, int parts) {
   constexpr std::int64_t kRounds = 4'000'000;
   std::vector<double> done(static_cast<std::size_t>(threads));
   const double spent = seconds_of([&] {
     std::vector<std::jthread> workers;
-    for (double& d : done) workers.emplace_back([&d] { d = kernels().exercise(kRounds); });
+    for (double& d : done) workers.emplace_back([&d, parts] { d = kernels().exercise(kRounds, parts); });
   });
   return std::reduce(done.begin(), done.end()) / spent;
 }
@@ -69,6 +70,8 @@ int bench_forward(const BenchOptions& options) {
     throw Error(ErrorCode::invalid_request,
                 options.file + " is a " + role_name(model->role()) + ", expected a denoiser");
   Runtime& runtime = model->runtime();
+  const GgufTensor* typical = model->file()->find("blk.0.attn_output.weight");
+  const int parts = parts_of(typical == nullptr ? GGML_TYPE_F32 : typical->type);
   const int threads = std::max(1, runtime.device().threads());
   fmt::print("{}, device {}, {} threads, kernels {}\n", options.file, runtime.device().name(), threads,
              runtime.device().cpu() ? kernels().name : "of the device");
@@ -89,7 +92,7 @@ int bench_forward(const BenchOptions& options) {
       for (int i = 0; i < options.repeats; ++i) {
         const double rate = work / seconds_of(forward);
         rates.push_back(rate / 1e9);
-        shares.push_back(rate / peak(threads));
+        shares.push_back(rate / peak(threads, parts));
       }
       const Spread r = spread(rates), s = spread(shares);
       fmt::print("{:>6} {:>7} {:>13.0f} {:>10.1f} {:>18} {:>11.0f} %\n", batch, length,

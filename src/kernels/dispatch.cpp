@@ -5,6 +5,10 @@
 namespace pgdlm {
 
 #if defined(__x86_64__)
+namespace amx {
+bool usable();
+extern const Kernels kKernels;
+}  // namespace amx
 namespace avx512 {
 extern const Kernels kKernels;
 }
@@ -21,7 +25,10 @@ namespace {
 std::vector<const Kernels*> usable() {
   std::vector<const Kernels*> found;
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) found.push_back(&avx512::kKernels);
+  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+  if (avx512 && amx::usable()) found.push_back(&amx::kKernels);
+  if (avx512) found.push_back(&avx512::kKernels);
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) found.push_back(&avx2::kKernels);
 #endif
   found.push_back(&baseline::kKernels);

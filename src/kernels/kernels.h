@@ -17,17 +17,25 @@ struct Share {
   int index = 0, count = 1;
 };
 
-// y [rows, out] = x [rows, in] W^T + bias. W is [out, in], its rows of any storage type.
-struct LinearTask {
-  const void* weight = nullptr;
-  std::size_t weight_stride = 0;                                           // bytes from one row of W to the next
+// W [out, in], its rows of any storage type.
+struct Matrix {
+  const void* data = nullptr;
+  std::size_t stride = 0;                                                  // bytes from one row to the next
   void (*decode)(const void* row, float* values, std::int64_t) = nullptr;  // null: the rows are float
-  const float* bias = nullptr;                                             // null: none
-  const float* x = nullptr;
-  std::size_t x_stride = 0;  // floats from one row to the next
+  int in = 0, out = 0;
+  int parts = 3;  // how many numbers of 8 bits it takes to hold a weight: 3 for f32, 2 for f16, 1 for bf16
+};
+
+// y [rows, out] = x [rows, in] W^T + bias.
+struct LinearTask {
+  Matrix weight;
+  const void* packed = nullptr;  // all panels of the weight, if somebody keeps them; null: they are packed on the way
+  const float* bias = nullptr;   // null: none
+  const void* x = nullptr;       // floats, or what pack_rows made of them
+  std::size_t x_stride = 0;      // floats from one row to the next; not of packed rows
   float* y = nullptr;
   std::size_t y_stride = 0;
-  int in = 0, out = 0, rows = 0;
+  int rows = 0;
 };
 
 // One row of a batch: its queries see its own keys only.
@@ -49,13 +57,20 @@ struct AttentionTask {
 // One set per instruction set. `y` may be `x`.
 struct Kernels {
   const char* name;
+  // A weight is cut into panels of some of its rows, laid out as the kernel reads them.
+  std::size_t (*packed_bytes)(const Matrix& weight);
+  void (*pack)(const Matrix& weight, void* packed);
+  // Where the kernel wants x in another form too: bytes of it, and the making. Null: floats will do.
+  std::size_t (*packed_rows_bytes)(int in, int rows);
+  void (*pack_rows)(const float* x, std::size_t stride, int in, int rows, void* packed, Share);
   void (*linear)(const LinearTask&, Share);
   void (*attention)(const AttentionTask&, Share);
   void (*gelu_erf)(const float* x, float* y, std::size_t count);
   void (*gelu_tanh)(const float* x, float* y, std::size_t count);
   void (*swiglu)(const float* gate, const float* up, float* y, std::size_t count);  // silu(gate) * up
-  // Multiplies and adds in registers alone, the fastest this core can; returns how many floating-point operations.
-  double (*exercise)(std::int64_t rounds);
+  // Multiplies and adds in registers alone, as for weights of so many parts, the fastest this core can; returns how
+  // many floating-point operations.
+  double (*exercise)(std::int64_t rounds, int parts);
 };
 
 // The best this processor can run.

@@ -73,40 +73,74 @@ inline void pack(const Row& row, int columns, int depth, float* packed) {
   }
 }
 
-// Panels are made of a few rows of W at a time, as many as the second cache holds; then all rows of x pass by them.
-inline void linear(const LinearTask& task, Share share) {
-  constexpr std::size_t kCacheBytes = std::size_t{1} << 20;
-  const auto depth = static_cast<std::size_t>(task.in);
-  const std::size_t panel_floats = depth * kColumns;
-  const int panels = (task.out + kColumns - 1) / kColumns;
-  const int fitting = static_cast<int>(std::max<std::size_t>(1, kCacheBytes / (panel_floats * sizeof(float))));
-  const int mine = (panels + share.count - 1) / share.count;
-  const int first = std::min(panels, share.index * mine), last = std::min(panels, first + mine);
+inline std::size_t panel_floats(int in) { return static_cast<std::size_t>(in) * kColumns; }
+inline int panel_count(int out) { return (out + kColumns - 1) / kColumns; }
+inline std::size_t packed_bytes(const Matrix& weight) {
+  return static_cast<std::size_t>(panel_count(weight.out)) * panel_floats(weight.in) * sizeof(float);
+}
 
-  std::vector<float> packed(panel_floats * static_cast<std::size_t>(std::min(fitting, std::max(0, last - first))));
-  std::vector<float> decoded(task.decode == nullptr ? 0 : panel_floats);
-  for (int group = first; group < last; group += fitting) {
-    const int group_end = std::min(last, group + fitting);
-    for (int p = group; p < group_end; ++p) {
-      const int columns = std::min(kColumns, task.out - p * kColumns);
-      const auto row = [&](int j) -> const float* {
-        const auto* stored =
-            static_cast<const char*>(task.weight) + static_cast<std::size_t>(p * kColumns + j) * task.weight_stride;
-        if (task.decode == nullptr) return reinterpret_cast<const float*>(stored);
-        float* values = decoded.data() + static_cast<std::size_t>(j) * depth;
-        task.decode(stored, values, task.in);
-        return values;
-      };
-      pack(row, columns, task.in, packed.data() + static_cast<std::size_t>(p - group) * panel_floats);
+// Rows of a stored matrix as floats, one panel at a time.
+class PanelReader {
+ public:
+  explicit PanelReader(const Matrix& weight)
+      : weight_(weight), decoded_(weight.decode == nullptr ? 0 : panel_floats(weight.in)) {}
+
+  int columns(int panel) const { return std::min(kColumns, weight_.out - panel * kColumns); }
+  const float* row(int panel, int j) {
+    const auto* stored =
+        static_cast<const char*>(weight_.data) + static_cast<std::size_t>(panel * kColumns + j) * weight_.stride;
+    if (weight_.decode == nullptr) return reinterpret_cast<const float*>(stored);
+    float* values = decoded_.data() + static_cast<std::size_t>(j) * static_cast<std::size_t>(weight_.in);
+    weight_.decode(stored, values, weight_.in);
+    return values;
+  }
+  void pack_panel(int panel, float* packed) {
+    pack([&](int j) { return row(panel, j); }, columns(panel), weight_.in, packed);
+  }
+
+ private:
+  Matrix weight_;
+  std::vector<float> decoded_;
+};
+
+inline void pack_weight(const Matrix& weight, void* packed) {
+  PanelReader reader(weight);
+  for (int p = 0; p < panel_count(weight.out); ++p)
+    reader.pack_panel(p, static_cast<float*>(packed) + static_cast<std::size_t>(p) * panel_floats(weight.in));
+}
+
+// A thread has a stretch of panels; it takes as many at a time as the second cache holds, and all rows of x pass by.
+struct PanelPlan {
+  int first, last, fitting;
+};
+inline PanelPlan plan_panels(int panels, std::size_t panel_bytes, Share share) {
+  constexpr std::size_t kCacheBytes = std::size_t{1} << 20;
+  const int mine = (panels + share.count - 1) / share.count;
+  const int first = std::min(panels, share.index * mine);
+  return {first, std::min(panels, first + mine), static_cast<int>(std::max<std::size_t>(1, kCacheBytes / panel_bytes))};
+}
+
+inline void linear(const LinearTask& task, Share share) {
+  const Matrix& w = task.weight;
+  const std::size_t panel = panel_floats(w.in);
+  const PanelPlan plan = plan_panels(panel_count(w.out), panel * sizeof(float), share);
+  PanelReader reader(w);
+  std::vector<float> made(task.packed == nullptr ? panel * static_cast<std::size_t>(plan.fitting) : 0);
+  for (int group = plan.first; group < plan.last; group += plan.fitting) {
+    const int end = std::min(plan.last, group + plan.fitting);
+    const float* panels = static_cast<const float*>(task.packed) + static_cast<std::size_t>(group) * panel;
+    if (task.packed == nullptr) {
+      for (int p = group; p < end; ++p) reader.pack_panel(p, made.data() + static_cast<std::size_t>(p - group) * panel);
+      panels = made.data();
     }
     for (int r = 0; r < task.rows; r += kRows) {
       const int rows = std::min(kRows, task.rows - r);
-      for (int p = group; p < group_end; ++p) {
-        const int columns = std::min(kColumns, task.out - p * kColumns);
+      for (int p = group; p < end; ++p) {
+        const int columns = reader.columns(p);
         float start[kColumns] = {};
         for (int j = 0; task.bias != nullptr && j < columns; ++j) start[j] = task.bias[p * kColumns + j];
-        const Operands o{task.in,       task.x + static_cast<std::size_t>(r) * task.x_stride,
-                         task.x_stride, packed.data() + static_cast<std::size_t>(p - group) * panel_floats,
+        const Operands o{w.in,          static_cast<const float*>(task.x) + static_cast<std::size_t>(r) * task.x_stride,
+                         task.x_stride, panels + static_cast<std::size_t>(p - group) * panel,
                          kColumns,      start};
         narrow_tile(o, rows,
                     task.y + static_cast<std::size_t>(r) * task.y_stride + static_cast<std::size_t>(p) * kColumns,
@@ -229,7 +263,7 @@ inline void gelu_tanh(const float* x, float* y, std::size_t count) {
   });
 }
 
-inline double exercise(std::int64_t rounds) {
+inline double exercise(std::int64_t rounds, int /*parts*/) {
   constexpr int kChains = 2 * kRows;  // enough to hide the latency of a multiply-add
   Vec sums[kChains] = {};
   Vec factor = splat(0.5F);

@@ -39,7 +39,7 @@ Affine norm_weights(Weights& weights, const std::string& name, int size, Bias bi
 }
 
 ggml_tensor* linear(Graph& g, const Linear& w, ggml_tensor* x) {
-  if (g.on_cpu()) return cpu_linear(g.context(), w.weight, w.bias, x);
+  if (g.on_cpu()) return g.linear_on_cpu(w.weight, w.bias, x);
   ggml_tensor* y = ggml_mul_mat(g.context(), w.weight, x);
   return w.bias == nullptr ? y : ggml_add(g.context(), y, w.bias);
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include <ggml-cpu.h>
+#include "models/packed_weights.h"
 
 namespace pgdlm {
 namespace {
@@ -11,35 +11,22 @@ namespace {
 const float* floats(const ggml_tensor* tensor) { return static_cast<const float*>(tensor->data); }
 std::size_t stride(const ggml_tensor* tensor, int dimension) { return tensor->nb[dimension] / sizeof(float); }
 
-// Rows of a stored matrix as floats. ggml-cpu's own converters use the processor's instructions.
-auto decoder(ggml_type type) -> void (*)(const void*, float*, std::int64_t) {
-  switch (type) {
-    case GGML_TYPE_F32: return nullptr;
-    case GGML_TYPE_F16:
-      return [](const void* row, float* values, std::int64_t n) {
-        ggml_cpu_fp16_to_fp32(static_cast<const ggml_fp16_t*>(row), values, n);
-      };
-    case GGML_TYPE_BF16:
-      return [](const void* row, float* values, std::int64_t n) {
-        ggml_cpu_bf16_to_fp32(static_cast<const ggml_bf16_t*>(row), values, n);
-      };
-    default: return ggml_get_type_traits(type)->to_float;
-  }
+void run_pack_rows(ggml_tensor* packed, int index, int count, void*) {
+  const ggml_tensor* x = packed->src[0];
+  kernels().pack_rows(floats(x), stride(x, 1), static_cast<int>(x->ne[0]), static_cast<int>(x->ne[1]), packed->data,
+                      {index, count});
 }
 
-void run_linear(ggml_tensor* y, int index, int count, void*) {
+void run_linear(ggml_tensor* y, int index, int count, void* packed) {
   const ggml_tensor *w = y->src[0], *x = y->src[1], *bias = y->src[2];
-  kernels().linear({.weight = w->data,
-                    .weight_stride = w->nb[1],
-                    .decode = decoder(w->type),
+  kernels().linear({.weight = as_matrix(w),
+                    .packed = packed,
                     .bias = bias == nullptr ? nullptr : floats(bias),
-                    .x = floats(x),
+                    .x = x->data,
                     .x_stride = stride(x, 1),
                     .y = static_cast<float*>(y->data),
                     .y_stride = stride(y, 1),
-                    .in = static_cast<int>(w->ne[0]),
-                    .out = static_cast<int>(w->ne[1]),
-                    .rows = static_cast<int>(x->ne[1])},
+                    .rows = static_cast<int>(y->ne[1])},
                    {index, count});
 }
 
@@ -94,9 +81,17 @@ ggml_tensor* node(ggml_context* c, std::int64_t columns, std::int64_t rows, std:
 
 }  // namespace
 
-ggml_tensor* cpu_linear(ggml_context* c, ggml_tensor* weight, ggml_tensor* bias, ggml_tensor* x) {
-  if (bias == nullptr) return node<2>(c, weight->ne[1], x->ne[1], {weight, x}, run_linear);
-  return node<3>(c, weight->ne[1], x->ne[1], {weight, x, bias}, run_linear);
+ggml_tensor* cpu_pack_rows(ggml_context* c, ggml_tensor* x) {
+  if (kernels().pack_rows == nullptr) return x;
+  const std::size_t bytes = kernels().packed_rows_bytes(static_cast<int>(x->ne[0]), static_cast<int>(x->ne[1]));
+  return ggml_custom_4d(c, GGML_TYPE_I8, static_cast<std::int64_t>(bytes), 1, 1, 1, &x, 1, run_pack_rows,
+                        GGML_N_TASKS_MAX, nullptr);
+}
+
+ggml_tensor* cpu_linear(ggml_context* c, const CpuLinear& w, ggml_tensor* rows, std::int64_t count) {
+  void* packed = const_cast<void*>(w.packed);
+  if (w.bias == nullptr) return node<2>(c, w.weight->ne[1], count, {w.weight, rows}, run_linear, packed);
+  return node<3>(c, w.weight->ne[1], count, {w.weight, rows, w.bias}, run_linear, packed);
 }
 
 ggml_tensor* cpu_gelu_erf(ggml_context* c, ggml_tensor* x) {

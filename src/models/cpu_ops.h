@@ -9,7 +9,14 @@
 
 namespace pgdlm {
 
-ggml_tensor* cpu_linear(ggml_context* c, ggml_tensor* weight, ggml_tensor* bias, ggml_tensor* x);
+// x in the form the linear kernel reads: x itself, or a packed copy that several layers can share.
+ggml_tensor* cpu_pack_rows(ggml_context* c, ggml_tensor* x);
+
+struct CpuLinear {
+  ggml_tensor *weight = nullptr, *bias = nullptr;  // the bias may be null
+  const void* packed = nullptr;                    // of PackedWeights, or null
+};
+ggml_tensor* cpu_linear(ggml_context* c, const CpuLinear& w, ggml_tensor* rows, std::int64_t count);
 ggml_tensor* cpu_gelu_erf(ggml_context* c, ggml_tensor* x);
 ggml_tensor* cpu_gelu_tanh(ggml_context* c, ggml_tensor* x);
 ggml_tensor* cpu_swiglu(ggml_context* c, ggml_tensor* gate, ggml_tensor* up);

@@ -16,7 +16,7 @@ constexpr std::size_t kNodesPerLayer = 64, kNodesPerGroup = 16;
 }  // namespace
 
 // Neighbours of equal shape make a group; where every query counts, it does not matter which are asked.
-Graph::Graph(std::span<const RowShape> rows, int layers, bool on_cpu) : on_cpu_(on_cpu) {
+Graph::Graph(std::span<const RowShape> rows, int layers, PackedWeights* packed) : packed_(packed) {
   const auto join = [&](std::vector<Group>& groups, RowShape shape) {
     if (groups.empty() || groups.back().shape != shape || shape.past > 0)
       groups.push_back({shape, 0, token_count_, asked_count_});
@@ -44,6 +44,12 @@ ggml_tensor* Graph::input(ggml_type type, std::int64_t columns, std::int64_t row
   ggml_tensor* made = ggml_new_tensor_2d(context_, type, columns, rows);
   ggml_set_input(made);
   return made;
+}
+
+ggml_tensor* Graph::linear_on_cpu(ggml_tensor* weight, ggml_tensor* bias, ggml_tensor* x) {
+  ggml_tensor*& rows = packed_rows_[x];
+  if (rows == nullptr) rows = cpu_pack_rows(context_, x);
+  return cpu_linear(context_, {weight, bias, packed_->find_or_pack(weight)}, rows, x->ne[1]);
 }
 
 ggml_tensor* Graph::once(ggml_tensor*& made, int count) {
@@ -126,7 +132,7 @@ void Graph::keep(ggml_tensor* k, ggml_tensor* v) {
 ggml_tensor* Graph::attend(ggml_tensor* q, ggml_tensor* k, ggml_tensor* v, Attention attention) {
   PGDLM_CHECK(!(attention.causal && attention.asked_only));  // a diagonal mask needs the queries in their places
   if (attention.causal) keep(k, v);
-  if (on_cpu_ && !attention.causal)
+  if (on_cpu() && !attention.causal)
     return cpu_attention(context_, q, k, v, attention.asked_only ? asked_rows_ : all_rows_);
   std::vector<ggml_tensor*> parts;
   for (const Group& group : attention.asked_only ? asked_groups_ : groups_)

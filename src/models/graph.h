@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <ggml.h>
 
 #include "kernels/kernels.h"
+#include "models/packed_weights.h"
 
 namespace pgdlm {
 
@@ -43,15 +45,16 @@ struct KeyValue {
 
 class Graph {
  public:
-  // No rows, no layers: the graph of a head. `on_cpu`: our kernels do the work that ggml's would do more slowly.
-  Graph(std::span<const RowShape> rows, int layers, bool on_cpu);
+  // No rows, no layers: the graph of a head. With `packed`, on the CPU, our kernels do the work that ggml's would do
+  // more slowly; null: the plain graph for any device.
+  Graph(std::span<const RowShape> rows, int layers, PackedWeights* packed);
   ~Graph();
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
   ggml_context* context() const { return context_; }
   ggml_cgraph* nodes() const { return nodes_; }
-  bool on_cpu() const { return on_cpu_; }
+  bool on_cpu() const { return packed_ != nullptr; }
 
   ggml_tensor* input(ggml_type type, std::int64_t columns, std::int64_t rows = 1);
   // Made when first asked for; what no layer asked for need not be set.
@@ -71,6 +74,8 @@ class Graph {
   const std::vector<std::vector<KeyValue>>& pasts() const { return pasts_; }  // [layer][row]
   const std::vector<KeyValue>& fresh() const { return fresh_; }               // [layer], of a causal network
 
+  // x W^T + bias, on the CPU only
+  ggml_tensor* linear_on_cpu(ggml_tensor* weight, ggml_tensor* bias, ggml_tensor* x);
   // q [head, heads, queries], k and v [head, kv heads, tokens] -> [head * heads, queries]
   ggml_tensor* attend(ggml_tensor* q, ggml_tensor* k, ggml_tensor* v, Attention attention);
 
@@ -90,9 +95,10 @@ class Graph {
   void keep(ggml_tensor* k, ggml_tensor* v);
   KeyValue with_past(const Group& group, ggml_tensor* k, ggml_tensor* v, int layer);
 
-  bool on_cpu_;
+  PackedWeights* packed_;
   ggml_context* context_ = nullptr;
   ggml_cgraph* nodes_ = nullptr;
+  std::map<const ggml_tensor*, ggml_tensor*> packed_rows_;  // of inputs that several layers read
   std::vector<Group> groups_, asked_groups_;
   std::vector<AttentionRow> all_rows_, asked_rows_;  // the same for our kernel
   int token_count_ = 0, asked_count_ = 0;

@@ -20,7 +20,7 @@ struct Desk {
 
   std::shared_ptr<Model> model;
   bool shift;
-  std::uint64_t epoch = 1;  // a prediction that was never prepared says 0
+  std::uint64_t epoch = 1;        // a prediction that was never prepared says 0
   std::span<const float> logits;  // [prepared rows, vocab]
 };
 

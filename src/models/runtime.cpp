@@ -136,7 +136,7 @@ void Runtime::run_part(std::span<const TokenRow> rows, std::span<const std::size
     tokens.insert(tokens.end(), row.tokens.begin(), row.tokens.end());
     for (std::size_t l = 0; l < row.tokens.size(); ++l) positions.push_back(static_cast<Position>(l));
   }
-  Graph g(shapes, sizes_.layers, device_->cpu());
+  Graph g(shapes, sizes_.layers, packed());
   ggml_tensor* output = network_->trunk(g);
   const Graph::Inputs in = g.inputs();
   const std::span<const float> all = compute(g, *trunk_space_, output,
@@ -229,7 +229,7 @@ std::vector<std::vector<float>> Runtime::continue_rows(std::span<const CausalRow
     tokens.insert(tokens.end(), row.tokens.begin(), row.tokens.end());
     for (int l = 0; l < length; ++l) positions.push_back(past + l);
   }
-  Graph g(shapes, sizes_.layers, device_->cpu());
+  Graph g(shapes, sizes_.layers, packed());
   ggml_tensor* output = network_->trunk(g);
   const Graph::Inputs in = g.inputs();
   const std::span<const float> all =
@@ -262,7 +262,7 @@ std::vector<float> Runtime::head_copy(std::span<const float> hidden) {
 std::span<const float> Runtime::head_in(Workspace& space, std::span<const float> hidden) {
   const auto width = static_cast<std::size_t>(sizes_.embedding);
   PGDLM_CHECK(!hidden.empty() && hidden.size() % width == 0);
-  Graph g({}, 0, device_->cpu());
+  Graph g({}, 0, packed());
   ggml_tensor* input = g.input(GGML_TYPE_F32, sizes_.embedding, static_cast<std::int64_t>(hidden.size() / width));
   ggml_tensor* output = network_->head(g, input);
   return compute(g, space, output, {{input, hidden.data()}});

@@ -69,6 +69,7 @@ class Runtime {
   struct Workspace;
   struct Setting;
 
+  PackedWeights* packed() { return device_->cpu() ? &packed_ : nullptr; }
   void set_past(const Graph& g, std::span<const CausalRow> rows) const;
   void keep_made(const Graph& g, std::span<const CausalRow> rows) const;
   std::span<const float> head_in(Workspace& space, std::span<const float> hidden);
@@ -83,6 +84,7 @@ class Runtime {
   NetworkSizes sizes_;
   int max_tokens_;
   double busy_seconds_ = 0;
+  PackedWeights packed_;
   std::unique_ptr<Workspace> trunk_space_, head_space_, copy_space_;
 };
 

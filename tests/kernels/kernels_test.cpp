@@ -2,6 +2,7 @@
 // and the promise that a row does not depend on its batch.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -21,25 +22,41 @@ std::vector<float> noise(std::size_t count, unsigned seed, float scale = 1) {
 
 class EachKernel : public testing::TestWithParam<const Kernels*> {};
 
+// Weights that so many parts of 8 bits hold.
+std::vector<float> short_weights(std::size_t count, int parts) {
+  std::vector<float> weights = noise(count, 1);
+  const std::uint32_t kept = parts == 3 ? ~0U : parts == 2 ? ~0xffU : ~0xffffU;
+  for (float& w : weights) w = std::bit_cast<float>(std::bit_cast<std::uint32_t>(w) & kept);
+  return weights;
+}
+
 struct Product {
   int in, out, rows;
-  std::vector<float> w = noise(static_cast<std::size_t>(in) * static_cast<std::size_t>(out), 1);
+  int parts = 3;
+  std::vector<float> w = short_weights(static_cast<std::size_t>(in) * static_cast<std::size_t>(out), parts);
   std::vector<float> x = noise(static_cast<std::size_t>(in) * static_cast<std::size_t>(rows), 2);
   std::vector<float> bias = noise(static_cast<std::size_t>(out), 3);
 
-  std::vector<float> run(const Kernels& k, int threads, int first = 0, int count = -1) const {
+  std::vector<float> run(const Kernels& k, int threads, int first = 0, int count = -1, bool keep = false) const {
     std::vector<float> y(static_cast<std::size_t>(out) * static_cast<std::size_t>(rows), NAN);
+    const int n = count < 0 ? rows : count;
+    const Matrix matrix{
+        .data = w.data(), .stride = static_cast<std::size_t>(in) * sizeof(float), .in = in, .out = out, .parts = parts};
+    const float* from = x.data() + static_cast<std::size_t>(first * in);
+    std::vector<std::byte> form(k.pack_rows == nullptr ? 0 : k.packed_rows_bytes(in, n));
+    for (int i = 0; k.pack_rows != nullptr && i < threads; ++i)
+      k.pack_rows(from, static_cast<std::size_t>(in), in, n, form.data(), {i, threads});
+    std::vector<std::byte> panels(keep ? k.packed_bytes(matrix) : 0);
+    if (keep) k.pack(matrix, panels.data());
     for (int i = 0; i < threads; ++i)
-      k.linear({.weight = w.data(),
-                .weight_stride = static_cast<std::size_t>(in) * sizeof(float),
+      k.linear({.weight = matrix,
+                .packed = keep ? panels.data() : nullptr,
                 .bias = bias.data(),
-                .x = x.data() + static_cast<std::size_t>(first * in),
+                .x = form.empty() ? static_cast<const void*>(from) : form.data(),
                 .x_stride = static_cast<std::size_t>(in),
                 .y = y.data() + static_cast<std::size_t>(first * out),
                 .y_stride = static_cast<std::size_t>(out),
-                .in = in,
-                .out = out,
-                .rows = count < 0 ? rows : count},
+                .rows = n},
                {i, threads});
     return y;
   }
@@ -48,16 +65,21 @@ struct Product {
 TEST_P(EachKernel, LinearIsTheProduct) {
   for (const auto& [in, out, rows] :
        {std::array{1, 1, 1}, {3, 5, 2}, {64, 32, 12}, {65, 33, 13}, {17, 100, 25}, {300, 7, 40}}) {
-    const Product p{in, out, rows};
-    const std::vector<float> y = p.run(*GetParam(), 1);
-    for (int r = 0; r < rows; ++r)
-      for (int o = 0; o < out; ++o) {
-        double expected = static_cast<double>(p.bias[static_cast<std::size_t>(o)]);
-        for (int i = 0; i < in; ++i)
-          expected += static_cast<double>(p.x[static_cast<std::size_t>(r * in + i)]) *
-                      static_cast<double>(p.w[static_cast<std::size_t>(o * in + i)]);
-        ASSERT_NEAR(y[static_cast<std::size_t>(r * out + o)], expected, 1e-4) << in << " " << out << " " << rows;
-      }
+    for (const int parts : {3, 2, 1}) {
+      const Product p{in, out, rows, parts};
+      const std::vector<float> y = p.run(*GetParam(), 1);
+      for (int r = 0; r < rows; ++r)
+        for (int o = 0; o < out; ++o) {
+          double expected = static_cast<double>(p.bias[static_cast<std::size_t>(o)]);
+          for (int i = 0; i < in; ++i)
+            expected += static_cast<double>(p.x[static_cast<std::size_t>(r * in + i)]) *
+                        static_cast<double>(p.w[static_cast<std::size_t>(o * in + i)]);
+          ASSERT_NEAR(y[static_cast<std::size_t>(r * out + o)], expected,
+                      (parts == 3 ? 4e-6 : 2e-5) *
+                          std::sqrt(in + 1.0))
+              << in << " " << out << " " << rows;
+        }
+    }
   }
 }
 
@@ -65,6 +87,7 @@ TEST_P(EachKernel, LinearRowsAreTheSameBitsInAnyBatchAndWithAnyThreads) {
   const Product p{130, 77, 31};
   const std::vector<float> whole = p.run(*GetParam(), 1);
   EXPECT_EQ(whole, p.run(*GetParam(), 3));
+  EXPECT_EQ(whole, p.run(*GetParam(), 2, 0, -1, true));  // panels that were kept
   for (int r = 0; r < p.rows; ++r) {
     const std::vector<float> alone = p.run(*GetParam(), 2, r, 1);
     for (int o = 0; o < p.out; ++o)

@@ -52,7 +52,7 @@ double worst_difference(Model& model, const RandomModel& shape, const std::files
   return worst;
 }
 
-// On a CPU we multiply what the weights decode to by activations in f32, whatever the weights' type. libllama rounds
+// On a CPU we multiply what the weights decode to by unrounded activations, whatever the weights' type. libllama rounds
 // activations to the weights' kind, so it is asked twice: on the same file, and on one with the decoded weights in f32.
 TEST_P(Libllama, Agrees) {
   const TemporaryFolder folder;
@@ -82,18 +82,19 @@ RandomModel bert(ggml_type type, const char* activation) {
 
 // libllama's GELU is the tanh form, from a table of half floats; with erf we differ by what the two forms differ.
 constexpr double kRounding = 2e-5, kTable = 2e-3, kErf = 5e-3;
+constexpr double kShort = 1e-4;  // weights shorter than f32 meet 16 bits of an activation where there is AMX
 INSTANTIATE_TEST_SUITE_P(Wide, Libllama,
                          testing::Values(Case{"llada_f32", llada(GGML_TYPE_F32), kRounding},
-                                         Case{"llada_f16", llada(GGML_TYPE_F16), kRounding},
-                                         Case{"llada_bf16", llada(GGML_TYPE_BF16), kRounding},
-                                         Case{"llada_q8_0", llada(GGML_TYPE_Q8_0), kRounding},
-                                         Case{"llada_q4_k", llada(GGML_TYPE_Q4_K), kRounding},
+                                         Case{"llada_f16", llada(GGML_TYPE_F16), kShort},
+                                         Case{"llada_bf16", llada(GGML_TYPE_BF16), kShort},
+                                         Case{"llada_q8_0", llada(GGML_TYPE_Q8_0), kShort},
+                                         Case{"llada_q4_k", llada(GGML_TYPE_Q4_K), kShort},
                                          Case{"dream_f32", dream(GGML_TYPE_F32), kRounding},
-                                         Case{"dream_q8_0", dream(GGML_TYPE_Q8_0), kRounding},
-                                         Case{"dream_q6_k", dream(GGML_TYPE_Q6_K), kRounding},
+                                         Case{"dream_q8_0", dream(GGML_TYPE_Q8_0), kShort},
+                                         Case{"dream_q6_k", dream(GGML_TYPE_Q6_K), kShort},
                                          Case{"qwen2_f32", qwen2(GGML_TYPE_F32), kRounding},
-                                         Case{"qwen2_q8_0", qwen2(GGML_TYPE_Q8_0), kRounding},
-                                         Case{"qwen2_q4_k", qwen2(GGML_TYPE_Q4_K), kRounding},
+                                         Case{"qwen2_q8_0", qwen2(GGML_TYPE_Q8_0), kShort},
+                                         Case{"qwen2_q4_k", qwen2(GGML_TYPE_Q4_K), kShort},
                                          Case{"bert_tanh_f32", bert(GGML_TYPE_F32, "gelu_tanh"), kTable},
                                          Case{"bert_tanh_f16", bert(GGML_TYPE_F16, "gelu_tanh"), kTable},
                                          Case{"bert_erf_f32", bert(GGML_TYPE_F32, "gelu_erf"), kErf},

@@ -1,0 +1,266 @@
+// Products on Intel's matrix unit (AMX). It multiplies bf16, which has 8 bits, and sums in f32. So a float is split
+// into parts of 8 bits, x = x0 + x1 + x2, and of the products of parts those are taken that matter: with weights of
+// three parts (f32) x0 w0 + x0 w1 + x1 w0 + x0 w2 + x1 w1 + x2 w0, which leaves out less than 2^-24; with two (f16 and
+// what is shorter) x0 w0 + x0 w1 + x1 w0, less than 2^-16; with one (bf16) x0 w0 + x1 w0. Several times as fast as
+// float arithmetic all the same. Everything else is AVX-512's.
+#include <cpuid.h>
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "kernels/kernels.h"
+
+namespace pgdlm::amx {
+namespace {
+
+constexpr int kLanes = 16;
+constexpr int kRows = 12;
+
+#include "kernels/kernels_impl.h"
+
+using Half = std::uint16_t;         // bf16
+constexpr int kDepth = 32;          // inputs per tile product
+constexpr int kSide = 16;           // rows and columns of a tile of sums
+constexpr int kBlock = 2 * kSide;   // rows of x at a time; kColumns outputs at a time
+constexpr std::size_t kTile = 512;  // halves in a tile of 16 rows by 64 bytes
+static_assert(kColumns == 2 * kSide);
+
+int blocks_of(int in) { return (in + kDepth - 1) / kDepth; }
+
+// Eight tiles of 16 rows by 64 bytes. In assembly: GCC 12 believes the instruction reads fewer bytes than it does.
+void configure_tiles() {
+  struct alignas(64) Configuration {
+    std::uint8_t palette = 1, start = 0, reserved[14] = {};
+    std::uint16_t bytes_per_row[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+    std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+  };
+  static const Configuration configuration;
+  asm volatile("ldtilecfg %0" : : "m"(configuration));
+}
+
+// The upper half of a float, rounded to nearest even. Finite numbers only overflow where floats would soon do, too.
+__m512i rounded(__m512i bits) {
+  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+  return _mm512_srli_epi32(_mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff))), 16);
+}
+
+constexpr int kParts = 3;
+
+// A row of floats as its parts, zeros up to whole blocks. put(part, i) says where 16 of them go, from the i-th on.
+template <class Put>
+void split_row(const float* x, int in, int parts, const Put& put) {
+  for (int i = 0; i < blocks_of(in) * kDepth; i += kLanes) {
+    const int left = std::clamp(in - i, 0, kLanes);
+    __m512 rest = _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << left) - 1), x + i);
+    for (int part = 0; part < parts; ++part) {
+      const __m512i half = rounded(_mm512_castps_si512(rest));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(put(part, i)), _mm512_cvtepi32_epi16(half));
+      rest = _mm512_sub_ps(rest, _mm512_castsi512_ps(_mm512_slli_epi32(half, 16)));
+    }
+  }
+}
+
+// x packed: 32 rows at a time, block of inputs by block, part by part, two tiles each: the first 16 rows and the
+// second.
+std::size_t rows_halves(int in) { return static_cast<std::size_t>(blocks_of(in)) * kParts * 2 * kTile; }
+std::size_t packed_rows_bytes(int in, int rows) {
+  return static_cast<std::size_t>((rows + kBlock - 1) / kBlock) * rows_halves(in) * sizeof(Half);
+}
+void pack_rows(const float* x, std::size_t stride, int in, int rows, void* packed, Share share) {
+  const int padded = (rows + kBlock - 1) / kBlock * kBlock;
+  const std::vector<float> nothing(static_cast<std::size_t>(in));
+  for (int r = share.index; r < padded; r += share.count) {
+    const int side = r % kBlock / kSide;
+    Half* row = static_cast<Half*>(packed) + static_cast<std::size_t>(r / kBlock) * rows_halves(in) +
+                static_cast<std::size_t>(side) * kTile + static_cast<std::size_t>(r % kSide) * kDepth;
+    split_row(r < rows ? x + static_cast<std::size_t>(r) * stride : nothing.data(), in, kParts, [&](int part, int i) {
+      return row + static_cast<std::size_t>((i / kDepth * kParts + part) * 2) * kTile + i % kDepth;
+    });
+  }
+}
+
+// W packed: panel by panel, block of inputs by block, part by part, two tiles each: the first 16 outputs and the
+// second. A tile's row holds one pair of inputs for each of its 16 outputs.
+std::size_t panel_halves(const Matrix& w) {
+  return static_cast<std::size_t>(blocks_of(w.in)) * static_cast<std::size_t>(w.parts) * 2 * kTile;
+}
+std::size_t amx_packed_bytes(const Matrix& w) {
+  return static_cast<std::size_t>(panel_count(w.out)) * panel_halves(w) * sizeof(Half);
+}
+
+class AmxPacker {
+ public:
+  explicit AmxPacker(const Matrix& weight)
+      : reader_(weight),
+        w_(weight),
+        row_(static_cast<std::size_t>(weight.parts * blocks_of(weight.in) * kDepth)),
+        halves_(kColumns * row_) {}
+
+  void pack_panel(int panel, Half* packed) {
+    std::fill(halves_.begin(), halves_.end(), Half{0});
+    for (int j = 0; j < reader_.columns(panel); ++j) {
+      Half* row = halves_.data() + static_cast<std::size_t>(j) * row_;
+      split_row(reader_.row(panel, j), w_.in, w_.parts,
+                [&](int part, int i) { return row + part * blocks_of(w_.in) * kDepth + i; });
+    }
+    for (int block = 0; block < blocks_of(w_.in); ++block)
+      for (int part = 0; part < w_.parts; ++part)
+        for (int side = 0; side < 2; ++side, packed += kTile) transpose(block, part, side, packed);
+  }
+
+ private:
+  void transpose(int block, int part, int side, Half* to) const {
+    const Half* from = halves_.data() + static_cast<std::size_t>(side) * kSide * row_ +
+                       static_cast<std::size_t>((part * blocks_of(w_.in) + block) * kDepth);
+    for (int pair = 0; pair < kDepth / 2; ++pair)
+      for (int j = 0; j < kSide; ++j)
+        std::memcpy(to + pair * 2 * kSide + 2 * j, from + static_cast<std::size_t>(j) * row_ + 2 * pair,
+                    2 * sizeof(Half));
+  }
+
+  PanelReader reader_;
+  Matrix w_;
+  std::size_t row_;
+  std::vector<Half> halves_;
+};
+
+void amx_pack(const Matrix& weight, void* packed) {
+  AmxPacker packer(weight);
+  for (int p = 0; p < panel_count(weight.out); ++p)
+    packer.pack_panel(p, static_cast<Half*>(packed) + static_cast<std::size_t>(p) * panel_halves(weight));
+}
+
+// Sums of a block: where they begin, and where they go.
+struct Sums {
+  const float* start;
+  float* y;
+  std::size_t stride;
+};
+
+// 32 rows by 32 outputs. Tiles 0-3 hold the sums, 4 and 5 rows of x, 6 and 7 outputs of W.
+template <int Parts>
+void block_product(const Half* x, const Half* panel, int in, const Sums& sums) {
+  constexpr int kFewest = 2;  // parts of x that are looked at, however short the weights
+  _tile_loadd(0, sums.start, 0);
+  _tile_loadd(1, sums.start + kSide, 0);
+  _tile_loadd(2, sums.start, 0);
+  _tile_loadd(3, sums.start + kSide, 0);
+  for (int block = 0; block < blocks_of(in); ++block, x += kParts * 2 * kTile, panel += Parts * 2 * kTile) {
+    for (int part = Parts - 1; part >= 0; --part) {  // the small products first
+      _tile_loadd(6, panel + static_cast<std::size_t>(2 * part) * kTile, 64);
+      _tile_loadd(7, panel + static_cast<std::size_t>(2 * part + 1) * kTile, 64);
+      for (int other = std::max(Parts, kFewest) - part - 1; other >= 0; --other) {
+        _tile_loadd(4, x + static_cast<std::size_t>(2 * other) * kTile, 64);
+        _tile_loadd(5, x + static_cast<std::size_t>(2 * other + 1) * kTile, 64);
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_dpbf16ps(1, 4, 7);
+        _tile_dpbf16ps(2, 5, 6);
+        _tile_dpbf16ps(3, 5, 7);
+      }
+    }
+  }
+  const auto y_bytes = static_cast<long>(sums.stride * sizeof(float));
+  _tile_stored(0, sums.y, y_bytes);
+  _tile_stored(1, sums.y + kSide, y_bytes);
+  _tile_stored(2, sums.y + kSide * sums.stride, y_bytes);
+  _tile_stored(3, sums.y + kSide * sums.stride + kSide, y_bytes);
+}
+
+// A block of which perhaps fewer rows or outputs are wanted.
+template <int Parts>
+void some_product(const Half* x, const Half* panel, int in, const Sums& sums, int rows, int columns) {
+  if (rows == kBlock && columns == kColumns) return block_product<Parts>(x, panel, in, sums);
+  alignas(64) float whole[kBlock * kColumns];
+  block_product<Parts>(x, panel, in, {sums.start, whole, kColumns});
+  for (int r = 0; r < rows; ++r)
+    std::copy_n(whole + r * kColumns, columns, sums.y + static_cast<std::size_t>(r) * sums.stride);
+}
+
+template <int Parts>
+void linear_of(const LinearTask& task, Share share) {
+  const Matrix& w = task.weight;
+  const std::size_t panel = panel_halves(w);
+  const PanelPlan plan = plan_panels(panel_count(w.out), panel * sizeof(Half), share);
+  if (plan.first == plan.last) return;
+  AmxPacker packer(w);
+  std::vector<Half> made(task.packed == nullptr ? panel * static_cast<std::size_t>(plan.fitting) : 0);
+  configure_tiles();
+  for (int group = plan.first; group < plan.last; group += plan.fitting) {
+    const int end = std::min(plan.last, group + plan.fitting);
+    const Half* panels = static_cast<const Half*>(task.packed) + static_cast<std::size_t>(group) * panel;
+    if (task.packed == nullptr) {
+      for (int p = group; p < end; ++p) packer.pack_panel(p, made.data() + static_cast<std::size_t>(p - group) * panel);
+      panels = made.data();
+    }
+    for (int r = 0; r < task.rows; r += kBlock)
+      for (int p = group; p < end; ++p) {
+        const int rows = std::min(kBlock, task.rows - r), columns = std::min(kColumns, w.out - p * kColumns);
+        alignas(64) float start[kColumns] = {};
+        if (task.bias != nullptr) std::copy_n(task.bias + p * kColumns, columns, start);
+        some_product<Parts>(
+            static_cast<const Half*>(task.x) + static_cast<std::size_t>(r / kBlock) * rows_halves(w.in),
+            panels + static_cast<std::size_t>(p - group) * panel, w.in,
+            {start, task.y + static_cast<std::size_t>(r) * task.y_stride + static_cast<std::size_t>(p) * kColumns,
+             task.y_stride},
+            rows, columns);
+      }
+  }
+  _tile_release();
+}
+
+void amx_linear(const LinearTask& task, Share share) {
+  switch (task.weight.parts) {
+    case 1: return linear_of<1>(task, share);
+    case 2: return linear_of<2>(task, share);
+    default: return linear_of<3>(task, share);
+  }
+}
+
+double amx_exercise(std::int64_t rounds, int parts) {
+  alignas(64) Half zeros[kTile] = {};
+  configure_tiles();
+  for (std::int64_t i = 0; i < rounds; ++i) {
+    _tile_loadd(4, zeros, 64);
+    _tile_loadd(6, zeros, 64);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 4, 6);
+    _tile_dpbf16ps(2, 4, 6);
+    _tile_dpbf16ps(3, 4, 6);
+  }
+  _tile_release();
+  const int products = parts == 1 ? 2 : parts == 2 ? 3 : 6;
+  return 4.0 * 2.0 * kSide * kSide * kDepth * static_cast<double>(rounds) / products;
+}
+
+}  // namespace
+
+// The processor has it, and the kernel lets this process keep its registers.
+bool usable() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
+  constexpr unsigned kBf16 = 1U << 22, kTiles = 1U << 24;
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return (d & kBf16) != 0 && (d & kTiles) != 0 && syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+extern const Kernels kKernels;
+const Kernels kKernels = {.name = "amx",
+                          .packed_bytes = amx_packed_bytes,
+                          .pack = amx_pack,
+                          .packed_rows_bytes = packed_rows_bytes,
+                          .pack_rows = pack_rows,
+                          .linear = amx_linear,
+                          .attention = attention,
+                          .gelu_erf = gelu_erf,
+                          .gelu_tanh = gelu_tanh,
+                          .swiglu = swiglu,
+                          .exercise = amx_exercise};
+
+}  // namespace pgdlm::amx
