@@ -5,7 +5,7 @@
 # clang-16, the compiler we check with; `make WERROR=OFF` builds in spite of them.
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-dev test-tsan lint format bench theory clean bootstrap release dev tsan
+.PHONY: help build demo test test-dev test-tsan lint format bench bench-peers theory clean bootstrap release dev tsan
 MAKEFLAGS += --no-print-directory
 
 # Looked up when a recipe runs, that is after bootstrap has installed it.
@@ -46,6 +46,9 @@ format: ## rewrite our C++ files in the one format
 
 bench: release ## all benchmarks, one after the other
 	@for b in $$(find build/bench -maxdepth 1 -type f -executable | sort); do echo "== $$b"; $$b || exit 1; done
+
+bench-peers: release ## against llama-diffusion-cli on the same random models; builds it first, minutes
+	@bench/peers.py
 
 theory: release ## regenerate the table of laws in docs/theory.md
 	@scripts/theory

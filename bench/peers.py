@@ -5,11 +5,12 @@ It has no batches, so k samples are k runs, each with its own seed; ours is one 
 our ggml comes from, with the options its users get by default. Both load the model anew; the weights are in the page
 cache. The law is the same: LLaDA's low-confidence decoding in blocks of 32, 64 steps, temperature 1, full vocabulary.
 
-    bench/peers.py                                        # theirs alone
-    bench/peers.py --ours 'build/pgdlm generate ... {model} {samples} {seed} {threads}'
+Theirs writes 127 tokens after a prompt of one, ours 128. Both samples of a pair run one after the other, so that a busy
+minute hits both. Usage: bench/peers.py, or make bench-peers
 """
 
 import argparse
+import itertools
 import os
 import shlex
 import statistics
@@ -23,6 +24,10 @@ MODELS = {  # about 10 and 110 million parameters
     "10M": dict(layers=6, embedding=256, heads=8, feed_forward=768, vocab=8192),
     "110M": dict(layers=12, embedding=640, heads=10, feed_forward=2048, vocab=32000),
 }
+
+
+OURS = ("{binary} generate -m {model} -p ' t' -n 128 --diffusion-steps 64 --diffusion-block-length 32 --temp 1 --method bon "
+        "-k {samples} --seed {seed} --threads {threads}")
 
 
 def run(command, **options):
@@ -41,9 +46,9 @@ def build_theirs(work: Path) -> Path:
     return binary
 
 
-def make_model(tool: Path, path: Path, shape: dict) -> None:
+def make_model(tool: Path, path: Path, shape: dict, kind: str) -> None:
     if not path.exists():
-        run([tool, path, *(x for k, v in shape.items() for x in (f"--{k.replace('_', '-')}", v))])
+        run([tool, path, "--type", kind, *(x for k, v in shape.items() for x in (f"--{k.replace('_', '-')}", v))])
 
 
 def theirs(binary: Path, model: Path, seed: int, threads: int) -> list:
@@ -64,31 +69,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "peers", help="builds and models stay here")
     parser.add_argument("--tool", type=Path, default=ROOT / "build" / "tests" / "random_gguf")
-    parser.add_argument("--ours", help="our command, with {model}, {samples}, {seed}, {threads}")
+    parser.add_argument("--binary", type=Path, default=ROOT / "build" / "pgdlm")
+    parser.add_argument("--theirs", type=Path, help="a llama-diffusion-cli that is built already")
+    parser.add_argument("--types", nargs="+", default=["f32", "f16"], help="of the weights")
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     parser.add_argument("--samples", nargs="+", type=int, default=[1, 4, 16])
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--repeats", type=int, default=3, help="the median is shown")
+    parser.add_argument("--repeats", type=int, default=3, help="median (lowest, highest) are shown")
     arguments = parser.parse_args()
 
     arguments.work.mkdir(parents=True, exist_ok=True)
-    binary = build_theirs(arguments.work)
+    binary = arguments.theirs or build_theirs(arguments.work)
     if os.getloadavg()[0] > 0.5:
         print(f"warning: the load is {os.getloadavg()[0]:.1f}; ggml's threads spin, so figures mean little\n")
-    print(f"{LENGTH} tokens, {STEPS} steps, blocks of {BLOCK}, {arguments.threads} threads; seconds, median of "
-          f"{arguments.repeats}\n\n| model | samples | llama-diffusion-cli | pgdlm | ratio |\n|---|---|---|---|---|")
-    for name in arguments.models:
-        model = arguments.work / f"llada-{name}.gguf"
-        make_model(arguments.tool, model, MODELS[name])
-        for k in arguments.samples:
-            def median(commands):
-                return statistics.median(seconds(commands(1000 * r)) for r in range(1, arguments.repeats + 1))
-            other = median(lambda seed: [theirs(binary, model, seed + i, arguments.threads) for i in range(k)])
-            own = None
-            if arguments.ours:
-                own = median(lambda seed: [shlex.split(arguments.ours.format(model=model, samples=k, seed=seed,
-                                                                             threads=arguments.threads))])
-            print(f"| {name} | {k} | {other:.2f} | " + (f"{own:.2f} | {other / own:.1f} |" if own else "| |"), flush=True)
+    print(f"{LENGTH} tokens, {STEPS} steps, blocks of {BLOCK}, {arguments.threads} threads; seconds, median (lowest, "
+          f"highest) of {arguments.repeats}\n\n| model | weights | samples | llama-diffusion-cli | pgdlm | ratio |\n"
+          "|---|---|---|---|---|---|")
+    for name, kind, k in itertools.product(arguments.models, arguments.types, arguments.samples):
+        model = arguments.work / f"llada-{name}-{kind}.gguf"
+        make_model(arguments.tool, model, MODELS[name], kind)
+        pairs = []
+        for seed in range(1000, 1000 * (arguments.repeats + 1), 1000):
+            other = seconds([theirs(binary, model, seed + i, arguments.threads) for i in range(k)])
+            own = OURS.format(binary=arguments.binary, model=model, samples=k, seed=seed, threads=arguments.threads)
+            pairs.append((other, seconds([shlex.split(own)])))
+        columns = [[a for a, _ in pairs], [b for _, b in pairs], [a / b for a, b in pairs]]
+        print(f"| {name} | {kind} | {k} | " + " | ".join(
+            f"{statistics.median(c):.2f} ({min(c):.2f}, {max(c):.2f})" for c in columns) + " |", flush=True)
 
 
 if __name__ == "__main__":

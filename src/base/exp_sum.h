@@ -1,5 +1,6 @@
 // Exponentials of a whole vocabulary at once. A sampler takes millions of them per second, so they are computed in
-// vectors, by arithmetic that gives the same bits on every processor: no fused operations, sums in eight fixed lanes.
+// vectors, by arithmetic that gives the same bits on every processor: sums in eight fixed lanes, nothing left to the
+// compiler.
 #pragma once
 
 #include <span>
@@ -7,15 +8,16 @@
 namespace pgdlm {
 
 struct Top {
-  double value = 0;  // the largest; -inf for an empty span
+  float value = 0;   // the largest; -inf for an empty span
   bool nan = false;  // is any of them not a number?
 };
-Top top_of(std::span<const double> x);
+Top top_of(std::span<const float> x);
 
-// x_i becomes exp((x_i - top) scale), for x_i <= top and scale > 0; returns their sum. Relative error below 1e-15;
-// -inf gives exactly 0, and so does everything below e^-700.
-double exp_and_sum(std::span<double> x, double top, double scale);
+// e_i = exp((x_i - top) scale), for x_i <= top and scale > 0. Relative error below 1e-15; -inf gives exactly 0, and so
+// does everything below e^-700. Returns their sum.
+double exp_and_sum(std::span<const float> x, double top, double scale, std::span<double> e);
 
+void scale_all(std::span<double> x, double factor);
 double sum_of(std::span<const double> x);
 
 }  // namespace pgdlm

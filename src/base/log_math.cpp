@@ -23,9 +23,8 @@ double log_sum_exp(std::span<const double> x) {
 double log_mean_exp(std::span<const double> x) { return log_sum_exp(x) - std::log(static_cast<double>(x.size())); }
 
 void softmax(std::span<const float> logits, double temperature, std::span<double> probs) {
-  std::ranges::copy(logits, probs.begin());
-  const double sum = exp_and_sum(probs, top_of(probs).value, 1 / temperature);
-  for (double& p : probs) p /= sum;
+  const double sum = exp_and_sum(logits, static_cast<double>(top_of(logits).value), 1 / temperature, probs);
+  scale_all(probs, 1 / sum);
 }
 
 }  // namespace pgdlm

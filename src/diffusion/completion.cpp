@@ -17,6 +17,10 @@ struct Ranked {
 };
 
 Ranked rank(std::span<const double> probs, int most) {
+  if (most == 1) {  // the usual case needs no order
+    const auto best = std::max_element(probs.begin(), probs.end());
+    return {{static_cast<Token>(best - probs.begin())}, {std::log(*best)}};
+  }
   std::vector<Token> order(probs.size());
   std::iota(order.begin(), order.end(), 0);
   const auto top = std::min<std::size_t>(most, order.size());

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <map>
+#include <string>
 
 #include "parity/random_gguf.h"
 
@@ -21,6 +23,9 @@ int main(int argc, char** argv) try {
   app.add_option("--feed-forward", model.feed_forward);
   app.add_option("--vocab", model.vocab);
   app.add_option("--seed", model.seed);
+  const std::map<std::string, ggml_type> types = {
+      {"f32", GGML_TYPE_F32}, {"f16", GGML_TYPE_F16}, {"bf16", GGML_TYPE_BF16}, {"q8_0", GGML_TYPE_Q8_0}};
+  app.add_option("--type", model.type)->transform(CLI::CheckedTransformer(types));
   CLI11_PARSE(app, argc, argv);
   model.kv_heads = model.heads;
   pgdlm::parity::write_random_gguf(out, model);

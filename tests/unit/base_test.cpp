@@ -5,7 +5,7 @@
 #include <limits>
 #include <set>
 
-#include "base/exp_sum.h"
+#include "base/exp_sum_set.h"
 #include "base/log_math.h"
 #include "base/philox.h"
 #include "base/task.h"
@@ -82,34 +82,53 @@ TEST(LogMath, SoftmaxWithTemperatureAndForbiddenTokens) {
 }
 
 TEST(ExpSum, IsTheExponentialToTheLastBits) {
-  std::vector<double> x;
-  for (int i = 0; i < 4001; ++i) x.push_back(-i * 0.1831);
-  std::vector<double> e = x;
-  const double sum = exp_and_sum(e, 0, 1);
+  std::vector<float> x;
+  for (int i = 0; i < 4001; ++i) x.push_back(static_cast<float>(-i) * 0.1831F);
+  std::vector<double> e(x.size());
+  const double sum = exp_and_sum(x, 0, 1, e);
   double expected = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    expected += std::exp(x[i]);
-    EXPECT_NEAR(e[i], x[i] < -700 ? 0 : std::exp(x[i]), 1e-15 * std::exp(x[i]));
+    const double exact = std::exp(static_cast<double>(x[i]));
+    expected += exact;
+    EXPECT_NEAR(e[i], x[i] < -700 ? 0 : exact, 1e-15 * exact);
   }
   EXPECT_NEAR(sum, expected, 1e-13);
-  std::vector<double> shifted = {3, -kInf, 1};
-  exp_and_sum(shifted, 3, 0.5);
+  std::vector<double> shifted(3);
+  exp_and_sum(std::vector<float>{3, -std::numeric_limits<float>::infinity(), 1}, 3, 0.5, shifted);
   EXPECT_EQ(shifted[0], 1);
   EXPECT_EQ(shifted[1], 0);
   EXPECT_NEAR(shifted[2], std::exp(-1.0), 1e-15);
 }
 
 TEST(ExpSum, TopSeesEveryElement) {
-  for (std::size_t n = 1; n < 20; ++n)
+  for (std::size_t n = 1; n < 40; ++n)
     for (std::size_t at = 0; at < n; ++at) {
-      std::vector<double> x(n, -2.5);
+      std::vector<float> x(n, -2.5F);
       x[at] = 7;
       EXPECT_EQ(top_of(x).value, 7);
       EXPECT_FALSE(top_of(x).nan);
-      x[at] = std::nan("");
+      x[at] = NAN;
       EXPECT_TRUE(top_of(x).nan);
     }
-  EXPECT_EQ(top_of({}).value, -kInf);
+  EXPECT_EQ(top_of({}).value, -std::numeric_limits<float>::infinity());
+}
+
+// Also where vectors end, with -inf, and far below.
+TEST(ExpSum, EveryInstructionSetGivesTheSameBits) {
+  for (std::size_t n = 1; n < 70; ++n) {
+    std::vector<float> x(n);
+    for (std::size_t i = 0; i < n; ++i)
+      x[i] = i % 7 == 3 ? -std::numeric_limits<float>::infinity() : -0.37F * static_cast<float>((i * i) % 4001);
+    std::vector<double> expected(n), got(n);
+    const ExpSumSet& plain = *all_exp_sums().back();
+    const double sum = plain.exp_and_sum(x, 0.25, 1.7, expected);
+    for (const ExpSumSet* set : all_exp_sums()) {
+      EXPECT_EQ(set->exp_and_sum(x, 0.25, 1.7, got), sum);
+      EXPECT_EQ(got, expected);
+      EXPECT_EQ(set->sum_of(got), plain.sum_of(expected));
+      EXPECT_EQ(set->top_of(x).value, plain.top_of(x).value);
+    }
+  }
 }
 
 // More weights than one block of the walk: rare outcomes at its borders come as often as they should.

@@ -38,24 +38,50 @@ void keep_nucleus(std::vector<double>& probs, const Filter& filter) {
   for (const auto& [v, p] : kept) probs[v] = p / before;
 }
 
+// The vocabulary without its banned tokens.
+struct Stretch {
+  std::size_t first, count;
+};
+std::vector<Stretch> stretches(Token vocab, std::span<const Token> banned) {
+  std::vector<Token> walls(banned.begin(), banned.end());
+  std::erase_if(walls, [vocab](Token v) { return v < 0 || v >= vocab; });
+  walls.push_back(vocab);
+  std::sort(walls.begin(), walls.end());
+  std::vector<Stretch> allowed;
+  Token first = 0;
+  for (const Token wall : walls) {
+    if (wall > first) allowed.push_back({static_cast<std::size_t>(first), static_cast<std::size_t>(wall - first)});
+    first = wall + 1;
+  }
+  return allowed;
+}
+
 }  // namespace
 
-Row::Row(std::span<const float> logits, std::span<const Token> banned, const Filter& filter)
-    : probs_(logits.begin(), logits.end()) {
-  // Banned before the softmax: a large mask logit must not cost the others their precision.
-  for (Token v : banned)
-    if (v >= 0 && v < static_cast<Token>(probs_.size())) probs_[v] = -kInfinity;
-  const Top top = top_of(probs_);
+Row::Row(std::span<const float> logits, std::span<const Token> banned, const Filter& filter) : probs_(logits.size()) {
+  // Banned tokens are left out, not subtracted: a large mask logit must not cost the others their precision.
+  const std::vector<Stretch> allowed = stretches(static_cast<Token>(logits.size()), banned);
+  Top top{-std::numeric_limits<float>::infinity(), false};
+  for (const auto& [first, count] : allowed) {
+    const Top here = top_of(logits.subspan(first, count));
+    top = {std::max(top.value, here.value), top.nan || here.nan};
+  }
   if (top.nan || !std::isfinite(top.value))
     throw Error(ErrorCode::bad_model, "no token can be drawn: the logits of a position are NaN or infinite");
   if (filter.temperature == 0) {
-    const auto chosen = std::find(probs_.begin(), probs_.end(), top.value) - probs_.begin();
-    std::fill(probs_.begin(), probs_.end(), 0.0);
-    probs_[chosen] = 1;
-    return;
+    for (const auto& [first, count] : allowed) {
+      const auto here = logits.subspan(first, count);
+      const auto found = std::find(here.begin(), here.end(), top.value);
+      if (found == here.end()) continue;
+      probs_[first + static_cast<std::size_t>(found - here.begin())] = 1;
+      return;
+    }
   }
-  const double sum = exp_and_sum(probs_, top.value, 1 / filter.temperature);
-  for (double& p : probs_) p /= sum;
+  double sum = 0;
+  for (const auto& [first, count] : allowed)
+    sum += exp_and_sum(logits.subspan(first, count), static_cast<double>(top.value), 1 / filter.temperature,
+                       std::span(probs_).subspan(first, count));
+  scale_all(probs_, 1 / sum);
   if (filter.top_p < 1 || filter.top_k > 0) keep_nucleus(probs_, filter);
 }
 

@@ -22,9 +22,9 @@ class Row {
   double prob(Token v) const {                              // 0 for what is no token of this vocabulary
     return v >= 0 && v < static_cast<Token>(probs_.size()) ? probs_[v] : 0.0;
   }
-  std::vector<double> release() && { return std::move(probs_); }
-  Token best() const;        // the arg max; the lowest id among equals
-  Token draw(Draws&) const;  // a certain outcome costs no draw
+  std::vector<double> release() && { return std::move(probs_); }  // ends it
+  Token best() const;                                             // the arg max; the lowest id among equals
+  Token draw(Draws&) const;                                       // a certain outcome costs no draw
 
  private:
   std::vector<double> probs_;

@@ -177,9 +177,9 @@ class Llada final : public Backward {
   // The confidence in a token is its probability at temperature 1, in double.
   Ballots ballots_of(StateView x, const Prediction& prediction, Step step) const {
     return [this, x, &prediction, step](Position l) {
-      Row plain = row(x, prediction, l, step, 1);
-      Ballot ballot = options_.temperature == 1 ? Ballot{plain, {}} : Ballot{row(x, prediction, l, step), {}};
-      ballot.confidence = std::move(plain).release();
+      Ballot ballot{row(x, prediction, l, step), {}};
+      if (options_.temperature == 1 && !options_.confidence_eos_eot_inf) return ballot;
+      ballot.confidence = row(x, prediction, l, step, 1).release();
       if (options_.confidence_eos_eot_inf)
         for (Token v : {x.frame.eos, options_.eot})
           if (v >= 0 && v < static_cast<Token>(ballot.confidence.size())) ballot.confidence[v] = -kInfinity;

@@ -15,10 +15,13 @@ namespace pgdlm {
 // What one masked position brings: the law of its token, and the confidence it would have in each token.
 struct Ballot {
   Row row;                         // q_l
-  std::vector<double> confidence;  // [vocab], or [1]: the same whatever the token
+  std::vector<double> confidence;  // [vocab]; or [1], the same whatever the token; or empty: the probabilities of row
 
-  bool depends_on_token() const { return confidence.size() > 1; }
-  double confidence_in(Token v) const { return depends_on_token() ? confidence[v] : confidence[0]; }
+  bool depends_on_token() const { return confidence.size() != 1; }
+  double confidence_in(Token v) const {
+    if (confidence.empty()) return row.prob(v);
+    return depends_on_token() ? confidence[v] : confidence[0];
+  }
 };
 using Ballots = std::function<Ballot(Position)>;
 
