@@ -42,11 +42,11 @@ std::span<const ExpSumSet* const> all_exp_sums() {
   return found;
 }
 
-Top top_of(std::span<const float> x) { return best().top_of(x); }
+Top top_of(std::span<const float> x) { return best().top_of(x.data(), x.size()); }
 double exp_and_sum(std::span<const float> x, double top, double scale, std::span<double> e) {
-  return best().exp_and_sum(x, top, scale, e);
+  return best().exp_and_sum(x.data(), x.size(), top, scale, e.data());
 }
-void scale_all(std::span<double> x, double factor) { best().scale_all(x, factor); }
-double sum_of(std::span<const double> x) { return best().sum_of(x); }
+void scale_all(std::span<double> x, double factor) { best().scale_all(x.data(), x.size(), factor); }
+double sum_of(std::span<const double> x) { return best().sum_of(x.data(), x.size()); }
 
 }  // namespace pgdlm

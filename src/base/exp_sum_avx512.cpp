@@ -1,9 +1,6 @@
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <span>
+#include <cstdlib>
 
 #include <immintrin.h>
 

@@ -1,55 +1,62 @@
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <span>
+#include <cstdlib>
 
 #include "base/exp_sum_set.h"
 
 namespace pgdlm::baseline {
 namespace {
 
-using Pack = std::array<double, 8>;
+struct Pack {
+  double at[8];
+};
 template <class F>
 inline Pack each(const F& f) {
   Pack y;
-  for (std::size_t j = 0; j < y.size(); ++j) y[j] = f(j);
+  for (int j = 0; j < 8; ++j) y.at[j] = f(j);
   return y;
 }
 inline Pack all(double x) {
-  return each([&](std::size_t) { return x; });
+  return each([&](int) { return x; });
 }
 inline Pack load(const float* p) {
-  return each([&](std::size_t j) { return static_cast<double>(p[j]); });
+  return each([&](int j) { return static_cast<double>(p[j]); });
 }
 inline Pack load(const double* p) {
-  return each([&](std::size_t j) { return p[j]; });
+  return each([&](int j) { return p[j]; });
 }
-inline void store(double* p, const Pack& x) { std::copy(x.begin(), x.end(), p); }
+inline void store(double* p, const Pack& x) {
+  for (int j = 0; j < 8; ++j) p[j] = x.at[j];
+}
 inline Pack plus(const Pack& a, const Pack& b) {
-  return each([&](std::size_t j) { return a[j] + b[j]; });
+  return each([&](int j) { return a.at[j] + b.at[j]; });
 }
 inline Pack minus(const Pack& a, const Pack& b) {
-  return each([&](std::size_t j) { return a[j] - b[j]; });
+  return each([&](int j) { return a.at[j] - b.at[j]; });
 }
 inline Pack times(const Pack& a, const Pack& b) {
-  return each([&](std::size_t j) { return a[j] * b[j]; });
+  return each([&](int j) { return a.at[j] * b.at[j]; });
 }
 inline Pack fma(const Pack& a, const Pack& b, const Pack& c) {
-  return each([&](std::size_t j) { return std::fma(a[j], b[j], c[j]); });
+  return each([&](int j) { return __builtin_fma(a.at[j], b.at[j], c.at[j]); });
 }
-inline Pack at_least(const Pack& x, double least) {
-  return each([&](std::size_t j) { return x[j] > least ? x[j] : least; });
+inline Pack at_least(const Pack& x, double bound) {
+  return each([&](int j) { return x.at[j] > bound ? x.at[j] : bound; });
 }
-inline Pack zero_below(const Pack& x, double least, const Pack& y) {
-  return each([&](std::size_t j) { return x[j] >= least ? y[j] : 0.0; });
+inline Pack zero_below(const Pack& x, double bound, const Pack& y) {
+  return each([&](int j) { return x.at[j] >= bound ? y.at[j] : 0.0; });
 }
 inline Pack times_power_of_two(const Pack& x, const Pack& shifted) {
-  return each([&](std::size_t j) {
-    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x[j]) + (std::bit_cast<std::uint64_t>(shifted[j]) << 52));
+  return each([&](int j) {
+    std::uint64_t bits = 0, n = 0;
+    double y = 0;
+    __builtin_memcpy(&bits, &x.at[j], sizeof bits);
+    __builtin_memcpy(&n, &shifted.at[j], sizeof n);
+    bits += n << 52;
+    __builtin_memcpy(&y, &bits, sizeof y);
+    return y;
   });
 }
 

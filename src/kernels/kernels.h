@@ -51,7 +51,8 @@ struct AttentionTask {
   std::size_t q_head_stride = 0, k_head_stride = 0, v_head_stride = 0;  // from one head to the next
   float* out = nullptr;                                                 // [queries, heads, size]
   int heads = 0, kv_heads = 0, size = 0;
-  std::span<const AttentionRow> rows;
+  const AttentionRow* rows = nullptr;
+  int row_count = 0;
 };
 
 // One set per instruction set. `y` may be `x`.

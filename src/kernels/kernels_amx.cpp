@@ -8,12 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <limits>
-#include <vector>
+#include <cstdlib>
 
 #include "kernels/kernels.h"
 
@@ -57,7 +53,7 @@ constexpr int kParts = 3;
 template <class Put>
 void split_row(const float* x, int in, int parts, const Put& put) {
   for (int i = 0; i < blocks_of(in) * kDepth; i += kLanes) {
-    const int left = std::clamp(in - i, 0, kLanes);
+    const int left = most(0, least(in - i, kLanes));
     __m512 rest = _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << left) - 1), x + i);
     for (int part = 0; part < parts; ++part) {
       const __m512i half = rounded(_mm512_castps_si512(rest));
@@ -75,7 +71,8 @@ std::size_t packed_rows_bytes(int in, int rows) {
 }
 void pack_rows(const float* x, std::size_t stride, int in, int rows, void* packed, Share share) {
   const int padded = (rows + kBlock - 1) / kBlock * kBlock;
-  const std::vector<float> nothing(static_cast<std::size_t>(in));
+  const Scratch<float> nothing(static_cast<std::size_t>(in));
+  fill_all(nothing.data(), static_cast<std::size_t>(in), 0.0F);
   for (int r = share.index; r < padded; r += share.count) {
     const int side = r % kBlock / kSide;
     Half* row = static_cast<Half*>(packed) + static_cast<std::size_t>(r / kBlock) * rows_halves(in) +
@@ -104,7 +101,7 @@ class AmxPacker {
         halves_(kColumns * row_) {}
 
   void pack_panel(int panel, Half* packed) {
-    std::fill(halves_.begin(), halves_.end(), Half{0});
+    fill_all(halves_.data(), kColumns * row_, Half{0});
     for (int j = 0; j < reader_.columns(panel); ++j) {
       Half* row = halves_.data() + static_cast<std::size_t>(j) * row_;
       split_row(reader_.row(panel, j), w_.in, w_.parts,
@@ -121,14 +118,14 @@ class AmxPacker {
                        static_cast<std::size_t>((part * blocks_of(w_.in) + block) * kDepth);
     for (int pair = 0; pair < kDepth / 2; ++pair)
       for (int j = 0; j < kSide; ++j)
-        std::memcpy(to + pair * 2 * kSide + 2 * j, from + static_cast<std::size_t>(j) * row_ + 2 * pair,
-                    2 * sizeof(Half));
+        __builtin_memcpy(to + pair * 2 * kSide + 2 * j, from + static_cast<std::size_t>(j) * row_ + 2 * pair,
+                         2 * sizeof(Half));
   }
 
   PanelReader reader_;
   Matrix w_;
   std::size_t row_;
-  std::vector<Half> halves_;
+  Scratch<Half> halves_;
 };
 
 void amx_pack(const Matrix& weight, void* packed) {
@@ -156,7 +153,7 @@ void block_product(const Half* x, const Half* panel, int in, const Sums& sums) {
     for (int part = Parts - 1; part >= 0; --part) {  // the small products first
       _tile_loadd(6, panel + static_cast<std::size_t>(2 * part) * kTile, 64);
       _tile_loadd(7, panel + static_cast<std::size_t>(2 * part + 1) * kTile, 64);
-      for (int other = std::max(Parts, kFewest) - part - 1; other >= 0; --other) {
+      for (int other = most(Parts, kFewest) - part - 1; other >= 0; --other) {
         _tile_loadd(4, x + static_cast<std::size_t>(2 * other) * kTile, 64);
         _tile_loadd(5, x + static_cast<std::size_t>(2 * other + 1) * kTile, 64);
         _tile_dpbf16ps(0, 4, 6);
@@ -180,7 +177,8 @@ void some_product(const Half* x, const Half* panel, int in, const Sums& sums, in
   alignas(64) float whole[kBlock * kColumns];
   block_product<Parts>(x, panel, in, {sums.start, whole, kColumns});
   for (int r = 0; r < rows; ++r)
-    std::copy_n(whole + r * kColumns, columns, sums.y + static_cast<std::size_t>(r) * sums.stride);
+    copy_all(whole + r * kColumns, static_cast<std::size_t>(columns),
+             sums.y + static_cast<std::size_t>(r) * sums.stride);
 }
 
 template <int Parts>
@@ -190,10 +188,10 @@ void linear_of(const LinearTask& task, Share share) {
   const PanelPlan plan = plan_panels(panel_count(w.out), panel * sizeof(Half), share);
   if (plan.first == plan.last) return;
   AmxPacker packer(w);
-  std::vector<Half> made(task.packed == nullptr ? panel * static_cast<std::size_t>(plan.fitting) : 0);
+  const Scratch<Half> made(task.packed == nullptr ? panel * static_cast<std::size_t>(plan.fitting) : 0);
   configure_tiles();
   for (int group = plan.first; group < plan.last; group += plan.fitting) {
-    const int end = std::min(plan.last, group + plan.fitting);
+    const int end = least(plan.last, group + plan.fitting);
     const Half* panels = static_cast<const Half*>(task.packed) + static_cast<std::size_t>(group) * panel;
     if (task.packed == nullptr) {
       for (int p = group; p < end; ++p) packer.pack_panel(p, made.data() + static_cast<std::size_t>(p - group) * panel);
@@ -201,9 +199,9 @@ void linear_of(const LinearTask& task, Share share) {
     }
     for (int r = 0; r < task.rows; r += kBlock)
       for (int p = group; p < end; ++p) {
-        const int rows = std::min(kBlock, task.rows - r), columns = std::min(kColumns, w.out - p * kColumns);
+        const int rows = least(kBlock, task.rows - r), columns = least(kColumns, w.out - p * kColumns);
         alignas(64) float start[kColumns] = {};
-        if (task.bias != nullptr) std::copy_n(task.bias + p * kColumns, columns, start);
+        if (task.bias != nullptr) copy_all(task.bias + p * kColumns, static_cast<std::size_t>(columns), start);
         some_product<Parts>(
             static_cast<const Half*>(task.x) + static_cast<std::size_t>(r / kBlock) * rows_halves(w.in),
             panels + static_cast<std::size_t>(p - group) * panel, w.in,

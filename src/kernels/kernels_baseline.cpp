@@ -1,8 +1,5 @@
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
-#include <vector>
+#include <cstdlib>
 
 #include "kernels/kernels.h"
 

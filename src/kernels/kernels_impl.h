@@ -1,7 +1,9 @@
 // The kernels, written once for vectors of kLanes floats. Included by the file of each instruction set inside its own
 // namespace; kRows is how many rows of a tile its registers hold.
+#include "base/plain.h"
 #include "kernels/vector_math.h"
 
+constexpr float kInfinity = __builtin_inff();
 constexpr int kColumns = 2 * kLanes;  // of a tile: two vectors per row
 
 // C [R, kColumns] = start + A [R, depth] B [depth, kColumns]. Each element is summed in the order of depth.
@@ -64,7 +66,7 @@ inline void pack(const Row& row, int columns, int depth, float* packed) {
   const float* rows[kColumns];
   for (int j = 0; j < columns; ++j) rows[j] = row(j);
   for (int begin = 0; begin < depth; begin += kStretch) {
-    const int end = std::min(depth, begin + kStretch);
+    const int end = least(depth, begin + kStretch);
     for (int d = begin; d < end; ++d) {
       float* to = packed + static_cast<std::size_t>(d) * kColumns;
       for (int j = 0; j < columns; ++j) to[j] = rows[j][d];
@@ -85,7 +87,7 @@ class PanelReader {
   explicit PanelReader(const Matrix& weight)
       : weight_(weight), decoded_(weight.decode == nullptr ? 0 : panel_floats(weight.in)) {}
 
-  int columns(int panel) const { return std::min(kColumns, weight_.out - panel * kColumns); }
+  int columns(int panel) const { return least(kColumns, weight_.out - panel * kColumns); }
   const float* row(int panel, int j) {
     const auto* stored =
         static_cast<const char*>(weight_.data) + static_cast<std::size_t>(panel * kColumns + j) * weight_.stride;
@@ -100,7 +102,7 @@ class PanelReader {
 
  private:
   Matrix weight_;
-  std::vector<float> decoded_;
+  Scratch<float> decoded_;
 };
 
 inline void pack_weight(const Matrix& weight, void* packed) {
@@ -116,8 +118,8 @@ struct PanelPlan {
 inline PanelPlan plan_panels(int panels, std::size_t panel_bytes, Share share) {
   constexpr std::size_t kCacheBytes = std::size_t{1} << 20;
   const int mine = (panels + share.count - 1) / share.count;
-  const int first = std::min(panels, share.index * mine);
-  return {first, std::min(panels, first + mine), static_cast<int>(std::max<std::size_t>(1, kCacheBytes / panel_bytes))};
+  const int first = least(panels, share.index * mine);
+  return {first, least(panels, first + mine), static_cast<int>(most<std::size_t>(1, kCacheBytes / panel_bytes))};
 }
 
 inline void linear(const LinearTask& task, Share share) {
@@ -125,16 +127,16 @@ inline void linear(const LinearTask& task, Share share) {
   const std::size_t panel = panel_floats(w.in);
   const PanelPlan plan = plan_panels(panel_count(w.out), panel * sizeof(float), share);
   PanelReader reader(w);
-  std::vector<float> made(task.packed == nullptr ? panel * static_cast<std::size_t>(plan.fitting) : 0);
+  const Scratch<float> made(task.packed == nullptr ? panel * static_cast<std::size_t>(plan.fitting) : 0);
   for (int group = plan.first; group < plan.last; group += plan.fitting) {
-    const int end = std::min(plan.last, group + plan.fitting);
+    const int end = least(plan.last, group + plan.fitting);
     const float* panels = static_cast<const float*>(task.packed) + static_cast<std::size_t>(group) * panel;
     if (task.packed == nullptr) {
       for (int p = group; p < end; ++p) reader.pack_panel(p, made.data() + static_cast<std::size_t>(p - group) * panel);
       panels = made.data();
     }
     for (int r = 0; r < task.rows; r += kRows) {
-      const int rows = std::min(kRows, task.rows - r);
+      const int rows = least(kRows, task.rows - r);
       for (int p = group; p < end; ++p) {
         const int columns = reader.columns(p);
         float start[kColumns] = {};
@@ -154,13 +156,13 @@ inline void linear(const LinearTask& task, Share share) {
 // then in order, whatever the number of keys.
 inline float soften(float* scores, int keys, float scale) {
   float top = scores[0];
-  for (int i = 1; i < keys; ++i) top = std::max(top, scores[i]);
+  for (int i = 1; i < keys; ++i) top = most(top, scores[i]);
   const int padded = (keys + kLanes - 1) / kLanes * kLanes;
-  for (int i = keys; i < padded; ++i) scores[i] = -std::numeric_limits<float>::infinity();
+  for (int i = keys; i < padded; ++i) scores[i] = -kInfinity;
   Vec sums{};
   for (int i = 0; i < padded; i += kLanes) {
     const Vec s = load(scores + i);
-    const Vec e = pick(s == -std::numeric_limits<float>::infinity(), Vec{}, exponential((s - top) * scale));
+    const Vec e = pick(s == -kInfinity, Vec{}, exponential((s - top) * scale));
     sums += e;
     store(scores + i, e);
   }
@@ -169,38 +171,41 @@ inline float soften(float* scores, int keys, float scale) {
   return 1.0F / sum;
 }
 
-// Memory for one head of one row.
+// Memory for one head of one row, large enough for the longest.
 struct AttentionDesk {
-  std::vector<float> keys, values, scores;
+  explicit AttentionDesk(const AttentionTask& task, std::size_t padded_keys)
+      : keys(static_cast<std::size_t>(task.size) * padded_keys),
+        values(padded_keys * static_cast<std::size_t>((task.size + kColumns - 1) / kColumns) * kColumns),
+        scores(kRows * padded_keys) {}
+
+  Scratch<float> keys, values, scores;
 };
 
-inline void attend(const AttentionTask& task, const AttentionRow& row, int head, AttentionDesk& desk) {
+inline void attend(const AttentionTask& task, const AttentionRow& row, int head, const AttentionDesk& desk) {
   const auto size = static_cast<std::size_t>(task.size);
   const int kv_head = head / (task.heads / task.kv_heads);
   const int key_panels = (row.keys + kColumns - 1) / kColumns, value_panels = (task.size + kColumns - 1) / kColumns;
   const auto padded_keys = static_cast<std::size_t>(key_panels) * kColumns;
-  desk.keys.resize(size * padded_keys);
-  desk.values.resize(static_cast<std::size_t>(row.keys) * static_cast<std::size_t>(value_panels) * kColumns);
-  desk.scores.resize(kRows * padded_keys);
   const auto at = [&](const float* base, std::size_t stride, int position, std::size_t head_stride, int h) {
     return base + static_cast<std::size_t>(position) * stride + static_cast<std::size_t>(h) * head_stride;
   };
   for (int p = 0; p < key_panels; ++p)
     pack(
         [&](int j) { return at(task.k, task.k_stride, row.first_key + p * kColumns + j, task.k_head_stride, kv_head); },
-        std::min(kColumns, row.keys - p * kColumns), task.size,
+        least(kColumns, row.keys - p * kColumns), task.size,
         desk.keys.data() + static_cast<std::size_t>(p) * kColumns * size);
   const std::size_t value_width = static_cast<std::size_t>(value_panels) * kColumns;
   for (int i = 0; i < row.keys; ++i) {
     const float* from = at(task.v, task.v_stride, row.first_key + i, task.v_head_stride, kv_head);
-    std::fill(std::copy(from, from + size, desk.values.data() + static_cast<std::size_t>(i) * value_width),
-              desk.values.data() + static_cast<std::size_t>(i + 1) * value_width, 0.0F);
+    float* to = desk.values.data() + static_cast<std::size_t>(i) * value_width;
+    copy_all(from, size, to);
+    fill_all(to + size, value_width - size, 0.0F);
   }
 
-  const float scale = 1.0F / std::sqrt(static_cast<float>(task.size));
+  const float scale = 1.0F / __builtin_sqrtf(static_cast<float>(task.size));
   const std::size_t out_stride = static_cast<std::size_t>(task.heads) * size;
   for (int q = 0; q < row.queries; q += kRows) {
-    const int rows = std::min(kRows, row.queries - q);
+    const int rows = least(kRows, row.queries - q);
     const float* queries = at(task.q, task.q_stride, row.first_query + q, task.q_head_stride, head);
     for (int p = 0; p < key_panels; ++p)
       tile({task.size, queries, task.q_stride, desk.keys.data() + static_cast<std::size_t>(p) * kColumns * size,
@@ -210,7 +215,7 @@ inline void attend(const AttentionTask& task, const AttentionRow& row, int head,
     for (int r = 0; r < rows; ++r)
       share_of[r] = soften(desk.scores.data() + static_cast<std::size_t>(r) * padded_keys, row.keys, scale);
     for (int p = 0; p < value_panels; ++p) {
-      const int columns = std::min(kColumns, task.size - p * kColumns);
+      const int columns = least(kColumns, task.size - p * kColumns);
       float* out = task.out + static_cast<std::size_t>(row.first_query + q) * out_stride +
                    static_cast<std::size_t>(head) * size + static_cast<std::size_t>(p) * kColumns;
       narrow_tile({row.keys, desk.scores.data(), padded_keys,
@@ -224,11 +229,13 @@ inline void attend(const AttentionTask& task, const AttentionRow& row, int head,
 }
 
 inline void attention(const AttentionTask& task, Share share) {
-  AttentionDesk desk;
+  int longest = 0;
+  for (int i = 0; i < task.row_count; ++i) longest = most(longest, task.rows[i].keys);
+  const AttentionDesk desk(task, static_cast<std::size_t>((longest + kColumns - 1) / kColumns) * kColumns);
   int unit = 0;
-  for (const AttentionRow& row : task.rows)
+  for (int i = 0; i < task.row_count; ++i)
     for (int head = 0; head < task.heads; ++head)
-      if (unit++ % share.count == share.index && row.queries > 0) attend(task, row, head, desk);
+      if (unit++ % share.count == share.index && task.rows[i].queries > 0) attend(task, task.rows[i], head, desk);
 }
 
 // Element by element; the tail goes through a vector padded with zeros, so that each element is computed alike.
@@ -240,12 +247,12 @@ inline void each(std::size_t count, float* y, const F& f) {
   const std::size_t left = count - i;
   const auto padded = [i, left](const float* p) {
     float values[kLanes] = {};
-    std::copy(p + i, p + i + left, values);
+    copy_all(p + i, left, values);
     return load(values);
   };
   float values[kLanes];
   store(values, f(padded));
-  std::copy(values, values + left, y + i);
+  copy_all(values, left, y + i);
 }
 
 inline void gelu_erf(const float* x, float* y, std::size_t count) {

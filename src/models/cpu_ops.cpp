@@ -32,6 +32,7 @@ void run_linear(ggml_tensor* y, int index, int count, void* packed) {
 
 void run_attention(ggml_tensor* out, int index, int count, void* rows) {
   const ggml_tensor *q = out->src[0], *k = out->src[1], *v = out->src[2];
+  const auto& batch = *static_cast<const std::vector<AttentionRow>*>(rows);
   kernels().attention({.q = floats(q),
                        .k = floats(k),
                        .v = floats(v),
@@ -45,7 +46,8 @@ void run_attention(ggml_tensor* out, int index, int count, void* rows) {
                        .heads = static_cast<int>(q->ne[1]),
                        .kv_heads = static_cast<int>(k->ne[1]),
                        .size = static_cast<int>(q->ne[0]),
-                       .rows = *static_cast<const std::vector<AttentionRow>*>(rows)},
+                       .rows = batch.data(),
+                       .row_count = static_cast<int>(batch.size())},
                       {index, count});
 }
 

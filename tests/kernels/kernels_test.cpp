@@ -75,8 +75,7 @@ TEST_P(EachKernel, LinearIsTheProduct) {
             expected += static_cast<double>(p.x[static_cast<std::size_t>(r * in + i)]) *
                         static_cast<double>(p.w[static_cast<std::size_t>(o * in + i)]);
           ASSERT_NEAR(y[static_cast<std::size_t>(r * out + o)], expected,
-                      (parts == 3 ? 4e-6 : 2e-5) *
-                          std::sqrt(in + 1.0))
+                      (parts == 3 ? 4e-6 : 2e-5) * std::sqrt(in + 1.0))
               << in << " " << out << " " << rows;
         }
     }
@@ -118,7 +117,8 @@ TEST_P(EachKernel, AttentionIsSoftmaxWithinTheRow) {
                              .heads = heads,
                              .kv_heads = kv_heads,
                              .size = size,
-                             .rows = rows},
+                             .rows = rows.data(),
+                             .row_count = static_cast<int>(rows.size())},
                             {i, 2});
     for (const AttentionRow& row : rows)
       for (int a = 0; a < row.queries; ++a)

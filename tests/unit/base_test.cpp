@@ -121,12 +121,12 @@ TEST(ExpSum, EveryInstructionSetGivesTheSameBits) {
       x[i] = i % 7 == 3 ? -std::numeric_limits<float>::infinity() : -0.37F * static_cast<float>((i * i) % 4001);
     std::vector<double> expected(n), got(n);
     const ExpSumSet& plain = *all_exp_sums().back();
-    const double sum = plain.exp_and_sum(x, 0.25, 1.7, expected);
+    const double sum = plain.exp_and_sum(x.data(), n, 0.25, 1.7, expected.data());
     for (const ExpSumSet* set : all_exp_sums()) {
-      EXPECT_EQ(set->exp_and_sum(x, 0.25, 1.7, got), sum);
+      EXPECT_EQ(set->exp_and_sum(x.data(), n, 0.25, 1.7, got.data()), sum);
       EXPECT_EQ(got, expected);
-      EXPECT_EQ(set->sum_of(got), plain.sum_of(expected));
-      EXPECT_EQ(set->top_of(x).value, plain.top_of(x).value);
+      EXPECT_EQ(set->sum_of(got.data(), n), plain.sum_of(expected.data(), n));
+      EXPECT_EQ(set->top_of(x.data(), n).value, plain.top_of(x.data(), n).value);
     }
   }
 }
