@@ -67,7 +67,7 @@ target_compile_definitions(ggml-cpu PRIVATE PGDLM_CPU=0x${cpu})
 if(amx_off)
   target_compile_options(ggml-cpu PRIVATE -mno-amx-tile -mno-amx-int8 -mno-amx-bf16)
 endif()
-foreach(lib ggml-base ggml-cpu ggml-rpc ggml)  # a model must stay usable in the sanitizer builds
-  target_compile_options(${lib} PRIVATE $<$<CONFIG:Debug>:-O2 -g0>)
+foreach(lib ggml-base ggml-cpu ggml-rpc ggml)  # a model must stay usable in the sanitizer builds, NaN weights included
+  target_compile_options(${lib} PRIVATE $<$<CONFIG:Debug>:-O2 -g0 -DNDEBUG>)
 endforeach()
 target_link_libraries(pgdlm_ggml INTERFACE ggml)

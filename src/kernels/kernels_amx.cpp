@@ -192,11 +192,11 @@ void linear_of(const LinearTask& task, Share share) {
   configure_tiles();
   for (int group = plan.first; group < plan.last; group += plan.fitting) {
     const int end = least(plan.last, group + plan.fitting);
-    const Half* panels = static_cast<const Half*>(task.packed) + static_cast<std::size_t>(group) * panel;
-    if (task.packed == nullptr) {
-      for (int p = group; p < end; ++p) packer.pack_panel(p, made.data() + static_cast<std::size_t>(p - group) * panel);
-      panels = made.data();
-    }
+    const Half* panels = made.data();
+    if (task.packed != nullptr)
+      panels = static_cast<const Half*>(task.packed) + static_cast<std::size_t>(group) * panel;
+    for (int p = group; task.packed == nullptr && p < end; ++p)
+      packer.pack_panel(p, made.data() + static_cast<std::size_t>(p - group) * panel);
     for (int r = 0; r < task.rows; r += kBlock)
       for (int p = group; p < end; ++p) {
         const int rows = least(kBlock, task.rows - r), columns = least(kColumns, w.out - p * kColumns);

@@ -130,11 +130,11 @@ inline void linear(const LinearTask& task, Share share) {
   const Scratch<float> made(task.packed == nullptr ? panel * static_cast<std::size_t>(plan.fitting) : 0);
   for (int group = plan.first; group < plan.last; group += plan.fitting) {
     const int end = least(plan.last, group + plan.fitting);
-    const float* panels = static_cast<const float*>(task.packed) + static_cast<std::size_t>(group) * panel;
-    if (task.packed == nullptr) {
-      for (int p = group; p < end; ++p) reader.pack_panel(p, made.data() + static_cast<std::size_t>(p - group) * panel);
-      panels = made.data();
-    }
+    const float* panels = made.data();
+    if (task.packed != nullptr)
+      panels = static_cast<const float*>(task.packed) + static_cast<std::size_t>(group) * panel;
+    for (int p = group; task.packed == nullptr && p < end; ++p)
+      reader.pack_panel(p, made.data() + static_cast<std::size_t>(p - group) * panel);
     for (int r = 0; r < task.rows; r += kRows) {
       const int rows = least(kRows, task.rows - r);
       for (int p = group; p < end; ++p) {
