@@ -99,12 +99,13 @@ void refuse_extras(const CLI::App& command) {
 // What a trace already says must not be said again.
 void check_resume(const CLI::App& generate, const RunOptions& run) {
   if (run.resume.empty()) return;
-  const std::set<std::string> allowed = {"--resume", "--json", "--threads", "--no-memo"};
+  const std::set<std::string> allowed = {"--resume", "--json", "--threads",    "--no-memo",
+                                         "--device", "--rpc",  "--max-tokens", "--mask-token"};
   for (const CLI::Option* option : generate.parse_order())
     if (!allowed.contains(option->get_name()))
       throw Error(ErrorCode::invalid_request,
                   fmt::format("resume takes its settings from {}, but {} is given too", run.resume, option->get_name()),
-                  "leave it out; --json, --threads and --no-memo are allowed");
+                  "leave it out; only how it is run may change: --json, --threads, --no-memo, --device, ...");
 }
 
 void check_run(const RunOptions& run) {
@@ -154,8 +155,9 @@ void add_model_commands(CLI::App& app, Invocation& in) {
   CLI::App* convert = app.add_subcommand("convert", "Make a GGUF file of a Hugging Face folder.");
   convert->add_option("DIR", in.convert.dir, "a folder with config.json, a tokeniser and safetensors")->required();
   convert->add_option("OUT", in.convert.out, "the GGUF file to write")->required();
-  Adder{*convert, "Options"}({"type", "", "of the matrices: f32, f16, bf16, q8_0, q4_k, ... (f16)", "TYPE"},
-                             in.convert.type);
+  Adder converted{*convert, "Options"};
+  converted({"type", "", "of the matrices: f32, f16, bf16, q8_0, q4_k, ... (f16)", "TYPE"}, in.convert.type);
+  converted({"tokenizer", "", "take the tokeniser's files from this folder (DIR)", "FOLDER"}, in.convert.tokenizer);
   convert->footer(kConvertFooter);
 
   CLI::App* forward = app.add_subcommand("forward", "Write what the network itself says of rows of tokens, as .npy.");

@@ -48,6 +48,7 @@ struct BenchOptions {
 
 struct ConvertOptionsText {
   std::string dir, out, type = "f16";
+  std::string tokenizer;  // a folder; empty: dir
 };
 
 struct Invocation {

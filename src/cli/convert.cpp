@@ -47,9 +47,11 @@ int convert(const ConvertOptionsText& options) {
   std::stop_source stop;
   interrupt.watch([&] { stop.request_stop(); });
   Bar bar;
-  const ConvertReport report = pgdlm::convert(
-      options.dir, options.out,
-      {.type = type, .progress = [&](const ConvertProgress& p) { bar.show(p); }, .cancel = stop.get_token()});
+  const ConvertReport report = pgdlm::convert(options.dir, options.out,
+                                              {.type = type,
+                                               .tokenizer = options.tokenizer,
+                                               .progress = [&](const ConvertProgress& p) { bar.show(p); },
+                                               .cancel = stop.get_token()});
   bar.clear();
   fmt::print("{}: {}, {} tensors, {:.1f} MB\n", options.out, report.architecture, report.tensors,
              static_cast<double>(report.bytes) / 1e6);

@@ -62,7 +62,9 @@ void settle_grid(GenerateOptions& o, const ModelDefaults& model) {
   if (o.process == Process::llada && !o.diffusion_block_length && gap % model.block_length.value_or(gap) == 0)
     o.diffusion_block_length = model.block_length;
   if (!o.diffusion_steps && !one_by_one) o.diffusion_steps = model.steps.value_or(kDefaultSteps);
-  if (!o.diffusion_steps) o.diffusion_steps = std::min(gap, model.steps.value_or(gap));
+  const int blocks = o.diffusion_block_length.value_or(0) > 0 ? std::max(1, gap / *o.diffusion_block_length) : 1;
+  const int wished = std::min(gap, model.steps.value_or(gap));
+  if (!o.diffusion_steps) o.diffusion_steps = wished % blocks == 0 ? wished : gap;
 }
 
 // Which options are set, in the order of the list.

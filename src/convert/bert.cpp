@@ -48,11 +48,11 @@ BertSizes bert_sizes(const JsonFile& config, bool roberta) {
 
 std::string activation(const JsonFile& config) {
   const std::string name = config.get_or<std::string>({"hidden_act"}, "gelu");
-  if (name == "gelu") return "gelu_erf";
+  if (name == "gelu" || name == "gelu_python") return "gelu_erf";
   for (const char* tanh : {"gelu_new", "gelu_fast", "gelu_pytorch_tanh"})
     if (name == tanh) return "gelu_tanh";
   throw Error(ErrorCode::unsupported, config.path() + ": hidden_act is '" + name +
-                                          "', supported: gelu, gelu_new, gelu_fast, gelu_pytorch_tanh");
+                                          "', supported: gelu, gelu_python, gelu_new, gelu_fast, gelu_pytorch_tanh");
 }
 
 void set_keys(const JsonFile& config, const BertSizes& sizes, bool roberta, Plan& plan) {
@@ -116,8 +116,9 @@ std::vector<std::string> labels(const JsonFile& config, std::int64_t count) {
                 " outputs");
   for (std::int64_t i = 0; i < count; ++i) {
     const auto label = given->find(std::to_string(i));
-    if (label == given->end() || !label->is_string()) config.fail("id2label: no name for output " + std::to_string(i));
-    names[static_cast<std::size_t>(i)] = label->get<std::string>();
+    if (label == given->end()) config.fail("id2label: no name for output " + std::to_string(i));
+    // Some name their outputs by numbers.
+    names[static_cast<std::size_t>(i)] = label->is_string() ? label->get<std::string>() : label->dump();
   }
   return names;
 }
@@ -152,6 +153,18 @@ void plan_masked_lm(const JsonFile& config, const BertSizes& s, const MaskedLmNa
   plan.ignore(names.decoder + ".bias");
 }
 
+std::string architectures(const JsonFile& config) {
+  return config.json().value("architectures", nlohmann::json::array()).dump();
+}
+
+// A checkpoint may carry the head of an earlier training beside the one config.json names; without a name, a classifier
+// was trained last.
+bool is_masked_lm(const JsonFile& config, bool classifier, bool masked_lm) {
+  if (!classifier || !masked_lm) return masked_lm;
+  const std::string named = architectures(config);
+  return named.find("ForMaskedLM") != std::string::npos || named.find("ForPreTraining") != std::string::npos;
+}
+
 void plan_either(const JsonFile& config, bool roberta, Plan& plan) {
   const BertSizes sizes = bert_sizes(config, roberta);
   const MaskedLmNames names =
@@ -160,14 +173,16 @@ void plan_either(const JsonFile& config, bool roberta, Plan& plan) {
                               "cls.predictions.bias", "cls.predictions.decoder"};
   set_keys(config, sizes, roberta, plan);
   plan_trunk(sizes, plan);
-  if (plan.has(roberta ? "classifier.out_proj.weight" : "classifier.weight"))
-    plan_classifier(config, sizes, roberta, plan);
-  else if (plan.has(names.dense + ".weight"))
+  const bool classifier = plan.has(roberta ? "classifier.out_proj.weight" : "classifier.weight");
+  const bool masked_lm = plan.has(names.dense + ".weight");
+  if (is_masked_lm(config, classifier, masked_lm))
     plan_masked_lm(config, sizes, names, plan);
-  // Left over from pre-training.
-  for (const char* name :
-       {"pooler.dense.weight", "pooler.dense.bias", "cls.seq_relationship.weight", "cls.seq_relationship.bias"})
-    plan.ignore(name);
+  else if (classifier)
+    plan_classifier(config, sizes, roberta, plan);
+  // Left over from other trainings. Where no head was found, its tensors may mean a model that we do not know.
+  for (const char* prefix : {"pooler.dense.", "cls.seq_relationship."}) plan.ignore_all(prefix);
+  if (classifier || masked_lm)
+    for (const char* prefix : {"classifier.", "lm_head.", "cls.predictions."}) plan.ignore_all(prefix);
 }
 
 void plan_bert(const JsonFile& config, Plan& plan) { plan_either(config, false, plan); }
@@ -175,13 +190,13 @@ void plan_roberta(const JsonFile& config, Plan& plan) { plan_either(config, true
 
 // The head config.json promises must be there, or the checkpoint would silently become a bare trunk.
 void check_head(const JsonFile& config, const HfTokenizer&, Plan& plan) {
-  const std::string architectures = config.json().value("architectures", nlohmann::json::array()).dump();
+  const std::string named = architectures(config);
   const auto written = [&](std::string_view name) {
     return std::any_of(plan.tensors().begin(), plan.tensors().end(), [&](const auto& t) { return t.name == name; });
   };
   const auto require = [&](std::string_view suffix, std::string_view name, std::string_view what) {
-    if (architectures.find(suffix) != std::string::npos && !written(name))
-      plan.fail("config.json says " + architectures + ", but there are no tensors of a " + std::string(what));
+    if (named.find(suffix) != std::string::npos && !written(name))
+      plan.fail("config.json says " + named + ", but there are no tensors of a " + std::string(what));
   };
   require("ForSequenceClassification", "cls.output.weight", "classifier");
   require("ForMaskedLM", "mlm.dense.weight", "masked-LM head");

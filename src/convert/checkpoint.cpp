@@ -11,15 +11,39 @@ namespace fs = std::filesystem;
 constexpr const char* kSingle = "model.safetensors";
 constexpr const char* kIndex = "model.safetensors.index.json";
 
+// The Python class that loads the whole model, head included: the one config.json names, or for a model that brings its
+// own code the Auto class that leads to it.
+std::string python_class(const JsonFile& config, bool& own_code) {
+  const auto named = config.json().find("architectures");
+  const bool usable =
+      named != config.json().end() && named->is_array() && !named->empty() && named->front().is_string();
+  const std::string name = usable ? named->front().get<std::string>() : "AutoModel";
+  const auto map = config.json().find("auto_map");
+  own_code = map != config.json().end() && map->is_object();
+  if (!own_code) return name;
+  for (const auto& [automatic, where] : map->items())
+    if (where.is_string() && where.get<std::string>().ends_with("." + name)) return automatic;
+  return name;
+}
+
+std::string pickle_hint(const fs::path& folder) {
+  bool own_code = false;
+  const std::string name = python_class(JsonFile::if_there(folder / "config.json"), own_code);
+  const fs::path itself = folder.has_filename() ? folder : folder.parent_path();  // without a slash at its end
+  const std::string target = itself.string() + "-safetensors";
+  return "make it with Python: from transformers import " + name + " as M; M.from_pretrained('" + itself.string() +
+         "'" + (own_code ? ", trust_remote_code=True" : "") + ").save_pretrained('" + target +
+         "', safe_serialization=True)\nthen copy the tokenizer files (tokenizer*.json, vocab.*, merges.txt, "
+         "special_tokens_map.json) to '" +
+         target + "' and convert that folder";
+}
+
 [[noreturn]] void nothing_to_read(const fs::path& folder) {
   const bool pickled = fs::exists(folder / "pytorch_model.bin") || fs::exists(folder / "pytorch_model.bin.index.json");
   throw Error(ErrorCode::invalid_request,
               "folder '" + folder.string() + "' has neither " + kSingle + " nor " + kIndex +
                   (pickled ? ", only pytorch_model.bin" : ""),
-              pickled ? "make it with Python: from transformers import AutoModel; m = AutoModel.from_pretrained('" +
-                            folder.string() + "', trust_remote_code=True)\nm.save_pretrained('" + folder.string() +
-                            "', safe_serialization=True)   (with the class config.json names, to keep its head)"
-                      : "give the folder that config.json and the weights are in");
+              pickled ? pickle_hint(folder) : "give the folder that config.json and the weights are in");
 }
 
 // A shard is a plain name beside the index: an index must not make us read elsewhere.

@@ -54,13 +54,30 @@ void set_diffusion_keys(const JsonFile& config, Plan& plan) {
   }
 }
 
+// The folder's own name, which a user chose; config.json's may be that of the model it was fine-tuned from. Only the
+// Hugging Face cache names folders by a hash.
+std::string model_name(const fs::path& folder, const JsonFile& config) {
+  const std::string own = fs::weakly_canonical(folder).filename().string();
+  const bool hash = own.size() == 40 && own.find_first_not_of("0123456789abcdef") == std::string::npos;
+  const std::string given = fs::path(config.get_or<std::string>({"_name_or_path"}, "")).filename().string();
+  return (own.empty() || hash) && !given.empty() && given != "." ? given : own;
+}
+
+// Where the tokenizer's files are.
+fs::path tokenizer_folder(const fs::path& folder, const ConvertOptions& options) {
+  if (options.tokenizer.empty()) return folder;
+  std::error_code ignored;
+  if (!fs::is_directory(options.tokenizer, ignored))
+    throw Error(ErrorCode::invalid_request,
+                "tokenizer: '" + options.tokenizer.string() + "' is not there or not a folder",
+                "give the folder that tokenizer.json, or vocab.json and merges.txt, or vocab.txt is in");
+  return options.tokenizer;
+}
+
 void set_general_keys(const fs::path& folder, const JsonFile& config, const std::string& architecture, ggml_type type,
                       Plan& plan) {
   plan.set("general.architecture", architecture);
-  const std::string given = config.get_or<std::string>({"_name_or_path"}, "");
-  const std::string name = fs::path(given).filename().string();
-  const fs::path itself = fs::weakly_canonical(folder);
-  plan.set("general.name", name.empty() || name == "." ? itself.filename().string() : name);
+  plan.set("general.name", model_name(folder, config));
   if (const auto number = file_type_number(type)) plan.set("general.file_type", *number);
   plan.set("general.quantization_version", std::int64_t{2});
 }
@@ -87,7 +104,7 @@ ConvertReport convert_checked(const fs::path& folder, const fs::path& target, co
   set_general_keys(folder, config, family.architecture, options.type, plan);
   family.plan(config, plan);
   set_diffusion_keys(config, plan);
-  const HfTokenizer tokenizer = read_tokenizer(folder, config, family.tokenizer(config));
+  const HfTokenizer tokenizer = read_tokenizer(tokenizer_folder(folder, options), config, family.tokenizer(config));
   set_tokenizer_keys(tokenizer, plan);
   if (family.finish != nullptr) family.finish(config, tokenizer, plan);
   plan.check_all_used();

@@ -22,6 +22,7 @@ struct ConvertProgress {
 
 struct ConvertOptions {
   ggml_type type = GGML_TYPE_F16;                        // of matrices; vectors and position tables are always f32
+  std::filesystem::path tokenizer;                       // folder of its files; empty: the model's
   int threads = 0;                                       // that quantise; 0: one per processor
   std::function<void(const ConvertProgress&)> progress;  // called between blocks of rows, on the calling thread
   std::stop_token cancel;                                // looked at between blocks of rows

@@ -57,7 +57,8 @@ std::optional<std::string> recognise(const json& pre_tokenizer) {
   }
   if (steps.size() == 1 && type_of(steps[0]) == "ByteLevel" && flag(steps[0], "use_regex", true)) return "gpt-2";
   const bool split_then_bytes = steps.size() == 2 && type_of(steps[0]) == "Split" && type_of(steps[1]) == "ByteLevel" &&
-                                !flag(steps[1], "use_regex", true);
+                                !flag(steps[1], "use_regex", true) &&
+                                !flag(steps[1], "add_prefix_space", false);  // it would be before every word
   return split_then_bytes ? split_name(steps[0]) : std::nullopt;
 }
 
@@ -69,7 +70,8 @@ std::string recognise_pretokenizer(const json& pre_tokenizer, std::string_view f
   if (name) return *name;
   throw Error(ErrorCode::unsupported,
               source + ": pre_tokenizer is " + pre_tokenizer.dump() +
-                  ", supported: ByteLevel with its own regex, or the Split of Qwen2, Llama 3 or LLaDA before ByteLevel",
+                  ", supported: ByteLevel with its own regex, or the Split of Qwen2, Llama 3 or LLaDA before ByteLevel "
+                  "without add_prefix_space",
               "another rule would cut text into other tokens than the model was trained on");
 }
 

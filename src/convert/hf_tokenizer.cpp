@@ -37,7 +37,7 @@ struct Notes {
       : config(model_config),
         tokenizer(JsonFile::if_there(folder / "tokenizer_config.json")),
         map(JsonFile::if_there(folder / "special_tokens_map.json")),
-        generation(JsonFile::if_there(folder / "generation_config.json")) {}
+        generation(JsonFile::if_there(fs::path(model_config.path()).parent_path() / "generation_config.json")) {}
 
   // "<s>" or {"content": "<s>", ...}.
   std::optional<std::string> name(const Role& role) const {
@@ -83,13 +83,19 @@ void place_pieces(const HfVocab& vocab, std::int64_t rows, HfTokenizer& out) {
     if (out.types[i] == kUnused) out.pieces[i] = "[PAD" + std::to_string(i) + "]";
 }
 
+constexpr const char* kMaskName = "<|mask|>";
+
 void set_mask(const HfVocab& vocab, const TokenizerRules& rules, HfTokenizer& out) {
   if (rules.mask) {
     if (*rules.mask < 0 || *rules.mask >= rules.rows)
       throw Error(ErrorCode::bad_model, "config.json: the mask token is " + std::to_string(*rules.mask) +
                                             ", expected 0 to " + std::to_string(rules.rows - 1));
     const auto at = static_cast<std::size_t>(*rules.mask);
-    if (out.types[at] == kUnused) out.pieces[at] = "<|mask|>";  // MDLM's mask is a row without a name
+    const auto padding = out.ids.find("padding");
+    const bool shared = padding != out.ids.end() && padding->second == *rules.mask;
+    // MDLM's mask is a row without a name, or one its data loader calls [PAD]: what is masked is not padding.
+    if (out.types[at] == kUnused || shared) out.pieces[at] = kMaskName;
+    if (shared) out.ids.erase(padding);
     out.types[at] = kControl;
     out.ids["mask"] = *rules.mask;
   }
@@ -122,12 +128,27 @@ void find_roles(const Notes& notes, const TokenizerRules& rules, HfTokenizer& ou
     if (const auto id = out.id_of(end_of_turn); id && type(*id) == kControl) out.ids.emplace("eot", *id);
 }
 
-// How a BPE vocabulary's text is prepared must be nothing, or what every byte-level tokeniser leaves out.
-void check_normalizer(const HfVocab& vocab) {
-  const std::string text = vocab.normalizer.dump();
-  for (const char* refused : {"Lowercase", "Prepend", "Replace", "Strip", "BertNormalizer", "Precompiled"})
-    if (text.find("\"" + std::string(refused)) != std::string::npos)
-      throw Error(ErrorCode::unsupported, vocab.source + ": normalizer is " + text + ", supported for BPE: none, NFC");
+// Whether a BPE vocabulary's text is composed first, which is all that may be done to it.
+bool wants_nfc(const HfVocab& vocab, const json& normalizer) {
+  if (normalizer.is_null()) return false;
+  const json type = normalizer.is_object() ? normalizer.value("type", json()) : json();
+  if (type == "NFC") return true;
+  const auto steps = type == "Sequence" ? normalizer.find("normalizers") : normalizer.end();
+  if (type != "Sequence" || steps == normalizer.end() || !steps->is_array())
+    throw Error(ErrorCode::unsupported,
+                vocab.source + ": normalizer is " + vocab.normalizer.dump() + ", supported for BPE: none, NFC");
+  bool any = false;
+  for (const json& step : *steps) any = wants_nfc(vocab, step) || any;
+  return any;
+}
+
+// Whether words that are pieces skip the merges is part of a pre-tokeniser's name.
+void check_ignore_merges(const HfVocab& vocab, const std::string& pre) {
+  if (!vocab.ignore_merges || pre == "llama-bpe") return;
+  throw Error(ErrorCode::unsupported,
+              vocab.source + ": model.ignore_merges is true with the pre-tokeniser " + pre +
+                  ", supported: false, or true with llama-bpe",
+              "words would become other tokens than the model was trained on");
 }
 
 // A merge must join pieces there are to a piece there is; a truncated merges.txt or a wrong vocab.json shows here.
@@ -145,9 +166,10 @@ void check_merges(const HfVocab& vocab, const HfTokenizer& out) {
 }
 
 void read_bpe(const HfVocab& vocab, const Notes& notes, const TokenizerRules& rules, HfTokenizer& out) {
-  check_normalizer(vocab);
+  out.nfc = wants_nfc(vocab, vocab.normalizer);
   out.pre =
       vocab.complete ? recognise_pretokenizer(vocab.pre_tokenizer, rules.default_pre, vocab.source) : rules.default_pre;
+  check_ignore_merges(vocab, out.pre);
   out.merges = vocab.merges;
   check_merges(vocab, out);
   out.add_bos = rules.add_bos ? rules.add_bos : notes.tokenizer.get<bool>("add_bos_token");
@@ -229,8 +251,10 @@ void set_tokenizer_keys(const HfTokenizer& tokenizer, Plan& plan) {
   if (!tokenizer.wordpiece) {
     plan.set(key + "pre", tokenizer.pre);
     plan.set(key + "merges", tokenizer.merges);
+    if (tokenizer.nfc) plan.set(key + "normalizer.nfc", true);
   } else {
     plan.set(key + "lowercase", tokenizer.lowercase);
+    plan.set(key + "normalizer.lowercase", tokenizer.lowercase);  // llama.cpp's name for it
     if (tokenizer.strip_accents) plan.set(key + "normalizer.strip_accents", *tokenizer.strip_accents);
   }
   plan.set(key + "tokens", tokenizer.pieces);

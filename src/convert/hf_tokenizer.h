@@ -34,6 +34,7 @@ struct HfTokenizer {
   std::vector<std::string> merges;
   std::map<std::string, std::int64_t> ids;  // role -> token: bos, eos, eot, unknown, seperator, padding, cls, mask
   std::optional<bool> add_bos, add_eos, add_space_prefix;
+  bool nfc = false;       // BPE: text is composed first
   bool lowercase = true;  // WordPiece
   std::optional<bool> strip_accents;
   std::string chat_template;
@@ -41,6 +42,7 @@ struct HfTokenizer {
   std::optional<std::int64_t> id_of(std::string_view piece) const;
 };
 
+// `folder` has the tokenizer's files; those about the model are beside `config`.
 HfTokenizer read_tokenizer(const std::filesystem::path& folder, const JsonFile& config, const TokenizerRules& rules);
 
 void set_tokenizer_keys(const HfTokenizer& tokenizer, Plan& plan);

@@ -1,5 +1,7 @@
 #include "convert/hf_vocab.h"
 
+#include <algorithm>
+#include <set>
 #include <string_view>
 
 #include "convert/json_file.h"
@@ -12,6 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+constexpr const char* kAbsentHint = "download the tokenizer files too, or say where they are with --tokenizer DIR";
 constexpr std::int64_t kLargestId = (std::int64_t{1} << 24) - 1;
 
 std::int64_t checked_id(const JsonFile& file, const std::string& token, const json& id) {
@@ -42,6 +45,41 @@ std::vector<std::string> lines_of(const fs::path& path) {
   return lines;
 }
 
+// ---- added tokens outside tokenizer.json ----
+
+// added_tokens.json and tokenizer_config.json's added_tokens_decoder; the latter knows which are special.
+std::map<std::int64_t, AddedToken> read_old_added(const fs::path& folder) {
+  std::map<std::int64_t, AddedToken> out;
+  const JsonFile names = JsonFile::if_there(folder / "added_tokens.json");
+  for (const auto& [text, id] : names.json().items()) {
+    const bool looks_special = text.starts_with('<') && text.ends_with('>');
+    out[checked_id(names, text, id)] = {text, looks_special};
+  }
+  const JsonFile config = JsonFile::if_there(folder / "tokenizer_config.json");
+  const auto decoder = config.json().find("added_tokens_decoder");
+  if (decoder == config.json().end() || !decoder->is_object()) return out;
+  for (const auto& [number, token] : decoder->items()) {
+    const bool sound = !number.empty() && number.size() < 9 &&
+                       number.find_first_not_of("0123456789") == std::string::npos && token.is_object() &&
+                       token.contains("content") && token["content"].is_string();
+    if (!sound)
+      config.fail("added_tokens_decoder: expected id: {content, special}, got " + number + ": " + token.dump());
+    out[std::stoll(number)] = {token["content"].get<std::string>(),
+                               token.contains("special") && token["special"] == true};
+  }
+  return out;
+}
+
+// A tokenizer.json may lack tokens that the files beside it name, which Hugging Face adds on loading (<extra_0> of
+// Qwen2.5-Math-PRM). Where both speak of an id or a text, tokenizer.json is right.
+void add_forgotten(const fs::path& folder, HfVocab& out) {
+  std::set<std::string, std::less<>> known;
+  for (const auto& [id, piece] : out.pieces) known.insert(piece);
+  for (const auto& [id, token] : out.added) known.insert(token.text);
+  for (const auto& [id, token] : read_old_added(folder))
+    if (!out.pieces.contains(id) && known.insert(token.text).second) out.added.emplace(id, token);
+}
+
 // ---- tokenizer.json ----
 
 // "a b", or since tokenizers 0.20 ["a", "b"]. A byte-level piece has no spaces in it.
@@ -65,6 +103,8 @@ void read_bpe(const JsonFile& file, const json& model, HfVocab& out) {
     throw Error(ErrorCode::unsupported, file.path() +
                                             ": a SentencePiece vocabulary (byte_fallback), supported: "
                                             "byte-level BPE and WordPiece");
+  const auto ignore = model.find("ignore_merges");
+  out.ignore_merges = ignore != model.end() && *ignore == true;
   const auto merges = model.find("merges");
   if (merges == model.end() || !merges->is_array()) file.fail("model.merges is missing");
   for (const json& merge : *merges) out.merges.push_back(read_merge(file, merge));
@@ -83,8 +123,8 @@ void read_added(const JsonFile& file, HfVocab& out) {
   }
 }
 
-HfVocab read_tokenizer_json(const fs::path& path) {
-  const JsonFile file(path);
+HfVocab read_tokenizer_json(const fs::path& folder) {
+  const JsonFile file(folder / "tokenizer.json");
   HfVocab out{.source = file.path(), .complete = true};
   const auto model = file.json().find("model");
   if (model == file.json().end() || !model->is_object()) file.fail("model is missing");
@@ -104,33 +144,13 @@ HfVocab read_tokenizer_json(const fs::path& path) {
     throw Error(ErrorCode::unsupported,
                 file.path() + ": model.continuing_subword_prefix is " + prefix->dump() + ", supported: \"##\"");
   read_added(file, out);
+  add_forgotten(folder, out);
   if (const auto pre = file.json().find("pre_tokenizer"); pre != file.json().end()) out.pre_tokenizer = *pre;
   if (const auto norm = file.json().find("normalizer"); norm != file.json().end()) out.normalizer = *norm;
   return out;
 }
 
 // ---- the older files ----
-
-// added_tokens.json and tokenizer_config.json's added_tokens_decoder; the latter knows which are special.
-void read_old_added(const fs::path& folder, HfVocab& out) {
-  const JsonFile names = JsonFile::if_there(folder / "added_tokens.json");
-  for (const auto& [text, id] : names.json().items()) {
-    const bool looks_special = text.starts_with('<') && text.ends_with('>');
-    out.added[checked_id(names, text, id)] = {text, looks_special};
-  }
-  const JsonFile config = JsonFile::if_there(folder / "tokenizer_config.json");
-  const auto decoder = config.json().find("added_tokens_decoder");
-  if (decoder == config.json().end() || !decoder->is_object()) return;
-  for (const auto& [number, token] : decoder->items()) {
-    const bool sound = !number.empty() && number.size() < 9 &&
-                       number.find_first_not_of("0123456789") == std::string::npos && token.is_object() &&
-                       token.contains("content") && token["content"].is_string();
-    if (!sound)
-      config.fail("added_tokens_decoder: expected id: {content, special}, got " + number + ": " + token.dump());
-    out.added[std::stoll(number)] = {token["content"].get<std::string>(),
-                                     token.contains("special") && token["special"] == true};
-  }
-}
 
 HfVocab read_vocab_json(const fs::path& folder) {
   const JsonFile file(folder / "vocab.json");
@@ -144,7 +164,7 @@ HfVocab read_vocab_json(const fs::path& folder) {
     first = false;
     if (!comment && !line.empty()) out.merges.push_back(line);
   }
-  read_old_added(folder, out);
+  out.added = read_old_added(folder);
   return out;
 }
 
@@ -152,21 +172,21 @@ HfVocab read_vocab_txt(const fs::path& folder) {
   HfVocab out{.source = (folder / "vocab.txt").string(), .wordpiece = true};
   std::int64_t id = 0;
   for (std::string& line : lines_of(folder / "vocab.txt")) out.pieces.emplace(id++, std::move(line));
-  read_old_added(folder, out);
+  out.added = read_old_added(folder);
   return out;
 }
 
 }  // namespace
 
 HfVocab read_vocab(const fs::path& folder, const std::string& hint) {
-  if (fs::exists(folder / "tokenizer.json")) return read_tokenizer_json(folder / "tokenizer.json");
+  if (fs::exists(folder / "tokenizer.json")) return read_tokenizer_json(folder);
   if (fs::exists(folder / "vocab.json")) return read_vocab_json(folder);
   if (fs::exists(folder / "vocab.txt")) return read_vocab_txt(folder);
   throw Error(ErrorCode::invalid_request,
               "folder '" + folder.string() +
                   "' has no tokenizer: neither tokenizer.json, nor vocab.json and merges.txt, "
                   "nor vocab.txt",
-              hint);
+              hint.empty() ? kAbsentHint : hint);
 }
 
 }  // namespace pgdlm

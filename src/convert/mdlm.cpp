@@ -135,9 +135,10 @@ TokenizerRules mdlm_tokenizer(const JsonFile& config) {
           .mask = config.get<std::int64_t>({"mask_index", "mask_token_id"}).value_or(rows - 1),
           .names = {{"bos", "<|endoftext|>"}, {"eos", "<|endoftext|>"}},
           .needs_mask = true,
+          .add_bos = true,  // it was trained on texts that begin with <|endoftext|>; GPT-2's own files say no
           .absent_hint =
-              "this model uses the tokenizer of gpt2: put its vocab.json and merges.txt "
-              "(https://huggingface.co/gpt2) into the folder"};
+              "this model uses the tokenizer of gpt2 (https://huggingface.co/gpt2): say where it is with --tokenizer "
+              "DIR, or put its vocab.json and merges.txt into the folder"};
 }
 
 }  // namespace

@@ -40,6 +40,11 @@ const HfTensor& Plan::take(std::string_view from, const Shape& shape) {
   return tensor;
 }
 
+void Plan::ignore_all(std::string_view prefix) {
+  for (auto it = by_name_.lower_bound(prefix); it != by_name_.end() && it->first.starts_with(prefix); ++it)
+    used_.insert(it->first);
+}
+
 PlannedTensor& Plan::copy(std::string_view to, std::string_view from, const Shape& shape) {
   tensors_.push_back({.name = std::string(to), .shape = shape, .source = &take(from, shape)});
   return tensors_.back();

@@ -51,6 +51,7 @@ class Plan {
   const HfTensor& take(std::string_view from, const Shape& shape);
   // Known and not needed; absence is fine.
   void ignore(std::string_view from) { used_.insert(std::string(from)); }
+  void ignore_all(std::string_view prefix);
 
   // The tensor `from` under the name `to`. The result may be adjusted until the next tensor is added.
   PlannedTensor& copy(std::string_view to, std::string_view from, const Shape& shape);

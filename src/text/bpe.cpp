@@ -12,6 +12,7 @@
 #include "pgdlm/error.h"
 #include "text/pretokenizer.h"
 #include "text/subword.h"
+#include "text/unicode.h"
 #include "text/utf8.h"
 
 namespace pgdlm {
@@ -81,6 +82,19 @@ class Bpe final : public Subword {
   }
 
   void encode(std::string_view text, std::vector<Token>& out) const override {
+    const bool prefix = vocabulary_.add_space_prefix && !text.empty() && !text.starts_with(' ');
+    if (!vocabulary_.nfc && !prefix) return encode_words(text, out);
+    const std::string prepared = vocabulary_.nfc ? compose_utf8(text) : std::string(text);
+    encode_words(prefix ? " " + prepared : prepared, out);
+  }
+
+  std::string bytes(Token token) const override { return bytes_[static_cast<std::size_t>(token)]; }
+  bool joins(std::string_view, std::string_view) const override { return false; }
+
+ private:
+  static constexpr std::uint32_t kEnd = ~std::uint32_t{0};
+
+  void encode_words(std::string_view text, std::vector<Token>& out) const {
     for (const std::string_view word : split_words(pre_.rule, text)) {
       const auto whole = words_.find(word);
       if (whole != words_.end())
@@ -89,12 +103,6 @@ class Bpe final : public Subword {
         merge(word, out);
     }
   }
-
-  std::string bytes(Token token) const override { return bytes_[static_cast<std::size_t>(token)]; }
-  bool joins(std::string_view, std::string_view) const override { return false; }
-
- private:
-  static constexpr std::uint32_t kEnd = ~std::uint32_t{0};
 
   struct Symbol {
     Token token = -1;  // -1: merged into the one before

@@ -29,7 +29,8 @@ class Tokenizer {
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;
 
-  // Any bytes; byte-level BPE with all 256 bytes gives them back exactly, WordPiece a cleaned form of the text.
+  // Any bytes; byte-level BPE with all 256 bytes gives them back exactly unless the vocabulary asks for NFC or a space
+  // in front, WordPiece a cleaned form of the text.
   // Error{invalid_request} for a byte the vocabulary cannot express.
   std::vector<Token> encode(std::string_view text, EncodeOptions options = {}) const;
 

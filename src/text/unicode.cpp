@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include <utf8proc.h>
 
 #include "pgdlm/error.h"
+#include "text/utf8.h"
 
 namespace pgdlm {
 namespace {
@@ -35,6 +37,19 @@ std::array<CharClass, 128> ascii_classes() {
   std::array<CharClass, 128> classes;
   for (char32_t code = 0; code < 128; ++code) classes[code] = look_up(code);
   return classes;
+}
+
+// Appends the composed form of `chars` and empties it.
+void flush_composed(std::u32string& chars, std::string& out) {
+  const std::u32string parts = decompose(chars);  // in canonical order; utf8proc's own way to it is quadratic in marks
+  std::vector<utf8proc_int32_t> codes(parts.begin(), parts.end());
+  const auto flags = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE);
+  const utf8proc_ssize_t count =
+      utf8proc_normalize_utf32(codes.data(), static_cast<utf8proc_ssize_t>(codes.size()), flags);
+  if (count < 0) throw Error(ErrorCode::internal, "utf8proc cannot compose a text");
+  for (utf8proc_ssize_t i = 0; i < count; ++i)
+    append_utf8(static_cast<char32_t>(codes[static_cast<std::size_t>(i)]), out);
+  chars.clear();
 }
 
 }  // namespace
@@ -101,6 +116,25 @@ std::u32string decompose(std::u32string_view text) {
     mark = std::find_if(begin, out.end(), starts);
     std::stable_sort(begin, mark, [](char32_t a, char32_t b) { return combining_class(a) < combining_class(b); });
   }
+  return out;
+}
+
+std::string compose_utf8(std::string_view text) {
+  const auto ascii = [](char byte) { return static_cast<unsigned char>(byte) < 0x80; };
+  if (std::all_of(text.begin(), text.end(), ascii)) return std::string(text);
+  std::string out;
+  std::u32string chars;
+  while (!text.empty()) {
+    const Utf8Step step = read_utf8(text);
+    if (step.kind == Utf8Step::kCharacter) {
+      chars.push_back(step.code);
+    } else {
+      flush_composed(chars, out);
+      out += text.substr(0, step.length);
+    }
+    text.remove_prefix(step.length);
+  }
+  flush_composed(chars, out);
   return out;
 }
 

@@ -19,5 +19,7 @@ bool is_accent(char32_t code);       // \p{Mn}
 void append_lower(char32_t code, std::u32string& out);
 // Canonical decomposition (NFD), in canonical order.
 std::u32string decompose(std::u32string_view text);
+// Canonical composition (NFC) of each stretch of valid UTF-8; bytes that are none stay where and as they are.
+std::string compose_utf8(std::string_view text);
 
 }  // namespace pgdlm

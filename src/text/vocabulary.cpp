@@ -131,6 +131,8 @@ void read_bpe(const Gguf& file, const PieceIndex& index, Vocabulary& v) {
   v.merges = resolve_all(v.source, index, file.require<std::vector<std::string>>(kMerges));
   v.add_bos = file.get<bool>("tokenizer.ggml.add_bos_token").value_or(pre.add_bos);
   v.add_eos = file.get<bool>("tokenizer.ggml.add_eos_token").value_or(pre.add_eos);
+  v.nfc = file.get<bool>("tokenizer.ggml.normalizer.nfc").value_or(false);
+  v.add_space_prefix = file.get<bool>("tokenizer.ggml.add_space_prefix").value_or(false);
   if (v.add_bos && v.bos < 0) v.bos = v.cls;  // RoBERTa's <s> and </s> go by both names
   if (v.add_eos && v.eos < 0) v.eos = v.sep;
 }

@@ -30,7 +30,9 @@ struct Vocabulary {
   Token bos = -1, eos = -1, eot = -1, unk = -1, sep = -1, pad = -1, cls = -1, mask = -1;  // -1: there is none
   bool add_bos = false, add_eos = false;        // what EncodeOptions::add_special adds; for bert always [CLS] and [SEP]
   bool lowercase = true, strip_accents = true;  // bert
-  std::string chat_template;                    // Jinja; empty: none
+  bool nfc = false;               // gpt2: text is composed before it is cut; special tokens and stray bytes are not
+  bool add_space_prefix = false;  // gpt2: a stretch of text between special tokens begins with a space
+  std::string chat_template;      // Jinja; empty: none
 };
 
 // Error{bad_model} naming the file, the key, what was expected and what was found, if anything does not fit together;

@@ -38,7 +38,16 @@ TEST_F(ConvertBadFolder, MissingFiles) {
   std::filesystem::remove(folder_.path() / "model.safetensors");
   EXPECT_THAT(complaint(folder_), HasSubstr("has neither model.safetensors nor model.safetensors.index.json"));
   folder_.scratch().file("pytorch_model.bin", "PK");
-  EXPECT_THAT(complaint(folder_), AllOf(HasSubstr("only pytorch_model.bin"), HasSubstr("safe_serialization=True")));
+  const std::string path = folder_.path().string();
+  EXPECT_THAT(complaint(folder_), AllOf(HasSubstr("only pytorch_model.bin"),
+                                        HasSubstr("import LLaDAModelLM as M; M.from_pretrained('" + path +
+                                                  "').save_pretrained('" + path + "-safetensors', safe_serial"),
+                                        HasSubstr("copy the tokenizer files")));
+  json own = folder_.config;
+  own["auto_map"] = {{"AutoConfig", "configuration_llada.LLaDAConfig"}, {"AutoModel", "modeling_llada.LLaDAModelLM"}};
+  folder_.scratch().file("config.json", own.dump());
+  EXPECT_THAT(complaint(folder_), HasSubstr("import AutoModel as M; M.from_pretrained('" + path +
+                                            "', trust_remote_code=True).save_pretrained('"));
   EXPECT_THROW(convert(folder_.path() / "nothing", folder_.out(), {}), Error);
 }
 

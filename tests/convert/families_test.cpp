@@ -201,6 +201,8 @@ TEST(ConvertFamilies, Mdlm) {
   EXPECT_EQ(file->require<std::string>("tokenizer.ggml.pre"), "gpt-2");
   EXPECT_EQ(file->require<std::vector<std::string>>("tokenizer.ggml.tokens")[11], "<|mask|>");
   EXPECT_EQ(file->require<std::vector<std::int64_t>>("tokenizer.ggml.token_type")[11], 3);
+  EXPECT_TRUE(file->require<bool>("tokenizer.ggml.add_bos_token"));
+  EXPECT_EQ(file->require<std::int64_t>("tokenizer.ggml.bos_token_id"), 3);  // <|endoftext|>
   EXPECT_EQ(file->tensors().size(), 5u + 2 * 10);
 
   const Numbers at_zero = {1, 1, 1, 1, 1, 0, 0, 0, 0, 0};  // cosines and sines of 0
@@ -307,6 +309,54 @@ TEST(ConvertFamilies, RobertaMaskedLm) {
   expect_same(folder, *file, "mlm.dense.weight", "lm_head.dense.weight");
   expect_same(folder, *file, "mlm.norm.weight", "lm_head.layer_norm.weight");
   expect_same(folder, *file, "mlm.output.bias", "lm_head.bias");
+}
+
+TEST(ConvertFamilies, HeadsLeftOverFromOtherTrainings) {
+  FakeFolder folder("two-heads");
+  fill_roberta(folder, FakeHead::masked_lm);
+  fill_roberta(folder, FakeHead::classifier);  // the tensors of both, the config of the last
+  folder.config["id2label"] = {{"0", 0}, {"1", "neutral"}, {"2", 1.5}};
+  folder.write();
+  auto file = folder.converted();
+  EXPECT_THAT(file->require<std::vector<std::string>>("bert.classifier.output_labels"),
+              ElementsAre("0", "neutral", "1.5"));
+  EXPECT_NE(file->find("cls.output.weight"), nullptr);
+  EXPECT_EQ(file->find("mlm.dense.weight"), nullptr);
+  folder.config["architectures"] = {"RobertaForMaskedLM"};
+  folder.write();
+  file = folder.converted();
+  EXPECT_EQ(file->find("cls.output.weight"), nullptr);
+  EXPECT_NE(file->find("mlm.dense.weight"), nullptr);
+
+  FakeFolder bert("two-bert-heads");
+  fill_bert(bert, FakeHead::masked_lm);
+  fill_bert(bert, FakeHead::classifier).write();
+  EXPECT_NE(bert.converted()->find("cls.output.weight"), nullptr);
+  bert.config["architectures"] = {"BertForPreTraining"};
+  bert.write();
+  EXPECT_NE(bert.converted()->find("mlm.dense.weight"), nullptr);
+}
+
+TEST(ConvertFamilies, AHeadWeDoNotKnowIsNoTrunk) {
+  FakeFolder folder("token-classifier");
+  fill_roberta(folder, FakeHead::none).add("classifier.weight", {2, 8});
+  folder.write();
+  EXPECT_THAT(complaint(folder), testing::HasSubstr("does not know: 'classifier.weight'"));
+}
+
+TEST(ConvertFamilies, NameAndActivation) {
+  FakeFolder folder("gelu-python");
+  fill_bert(folder, FakeHead::none).config["hidden_act"] = "gelu_python";
+  folder.config["_name_or_path"] = "somebody/bert-base-uncased";
+  folder.write();
+  EXPECT_EQ(folder.converted()->require<std::string>("bert.activation"), "gelu_erf");
+  EXPECT_EQ(folder.converted()->require<std::string>("general.name"), folder.path().filename().string());
+  const std::filesystem::path hash = folder.path() / std::string(40, 'a');  // as in the cache of Hugging Face
+  std::filesystem::create_directory(hash);
+  for (const char* name : {"config.json", "model.safetensors", "vocab.txt"})
+    std::filesystem::copy_file(folder.path() / name, hash / name);
+  convert(hash, folder.out(), {});
+  EXPECT_EQ(Gguf::open(folder.out())->require<std::string>("general.name"), "bert-base-uncased");
 }
 
 TEST(ConvertFamilies, DiffusionDefaultsOfOurOwnModels) {

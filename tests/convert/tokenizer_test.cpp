@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "convert/fake_hf.h"
+#include "pgdlm/error.h"
 
 namespace pgdlm {
 namespace {
@@ -83,6 +84,9 @@ TEST_F(ConvertTokenizer, UnknownPretokenizersAreShown) {
   EXPECT_THAT(refused(), HasSubstr("Metaspace"));
   tokenizer()["pre_tokenizer"] = nullptr;
   EXPECT_THAT(refused(), HasSubstr("pre_tokenizer is null"));
+  EXPECT_EQ(pre_of(R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)"), "gpt-2");
+  tokenizer()["pre_tokenizer"]["pretokenizers"][1]["add_prefix_space"] = true;  // before every word
+  EXPECT_THAT(refused(), HasSubstr("without add_prefix_space"));
 }
 
 TEST_F(ConvertTokenizer, OtherKindsAreRefused) {
@@ -94,8 +98,85 @@ TEST_F(ConvertTokenizer, OtherKindsAreRefused) {
   tokenizer()["model"]["byte_fallback"] = false;
   tokenizer()["normalizer"] = {{"type", "Lowercase"}};
   EXPECT_THAT(refused(), HasSubstr("normalizer is"));
+  tokenizer()["normalizer"] = {{"type", "NFD"}};
+  EXPECT_THAT(refused(), HasSubstr("supported for BPE: none, NFC"));
+  tokenizer()["normalizer"] = {{"type", "Sequence"}, {"normalizers", {{{"type", "NFC"}}, {{"type", "Strip"}}}}};
+  EXPECT_THAT(refused(), HasSubstr("normalizer is"));
+}
+
+TEST_F(ConvertTokenizer, Nfc) {
+  EXPECT_EQ(converted()->get<bool>("tokenizer.ggml.normalizer.nfc"), std::nullopt);
   tokenizer()["normalizer"] = {{"type", "NFC"}};
-  EXPECT_EQ(refused(), "");
+  EXPECT_TRUE(converted()->require<bool>("tokenizer.ggml.normalizer.nfc"));
+  tokenizer()["normalizer"] = {{"type", "Sequence"}, {"normalizers", json::array({{{"type", "NFC"}}})}};
+  EXPECT_TRUE(converted()->require<bool>("tokenizer.ggml.normalizer.nfc"));
+  tokenizer()["normalizer"]["normalizers"] = json::array();
+  EXPECT_EQ(converted()->get<bool>("tokenizer.ggml.normalizer.nfc"), std::nullopt);
+}
+
+TEST_F(ConvertTokenizer, SpacePrefix) {
+  EXPECT_EQ(converted()->get<bool>("tokenizer.ggml.add_space_prefix"), std::nullopt);
+  tokenizer()["pre_tokenizer"]["add_prefix_space"] = true;
+  EXPECT_TRUE(converted()->require<bool>("tokenizer.ggml.add_space_prefix"));
+}
+
+TEST_F(ConvertTokenizer, IgnoredMerges) {
+  tokenizer()["model"]["ignore_merges"] = true;
+  EXPECT_THAT(refused(), HasSubstr("model.ignore_merges is true with the pre-tokeniser gpt-2"));
+  EXPECT_EQ(
+      pre_of(
+          R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"),
+      "llama-bpe");
+}
+
+TEST_F(ConvertTokenizer, TokensThatOnlyTheOtherFilesName) {
+  folder_.json_files["tokenizer_config.json"]["added_tokens_decoder"] = {
+      {"7", {{"content", "<other>"}, {"special", true}}},    // tokenizer.json knows the id,
+      {"8", {{"content", "<extra_0>"}, {"special", true}}},  // nothing of this
+      {"9", {{"content", "ab"}, {"special", false}}}};       // and the text
+  folder_.json_files["added_tokens.json"] = {{"<tool>", 10}, {"<|eot_id|>", 11}, {"<extra_0>", 9}};
+  const auto file = converted();
+  EXPECT_THAT(file->require<Texts>("tokenizer.ggml.tokens"),
+              ElementsAre("a", "b", "ab", "\u0120", "<|startoftext|>", "<|endoftext|>", "<|mdm_mask|>", "<|eot_id|>",
+                          "<extra_0>", "[PAD9]", "<tool>", "[PAD11]"));
+  EXPECT_THAT(file->require<std::vector<std::int64_t>>("tokenizer.ggml.token_type"),
+              ElementsAre(1, 1, 1, 1, 3, 3, 3, 3, 3, 5, 3, 5));
+}
+
+TEST_F(ConvertTokenizer, FromAnotherFolder) {
+  FakeFolder gpt2("gpt2"), mdlm("mdlm-without");
+  fill_mdlm(gpt2).json_files["tokenizer_config.json"] = {{"add_bos_token", false}};
+  gpt2.json_files["generation_config.json"] = {{"pad_token_id", 3}};  // of another model
+  gpt2.write();
+  fill_mdlm(mdlm).json_files.clear();
+  mdlm.text_files.clear();
+  mdlm.write();
+  EXPECT_THAT(complaint(mdlm), HasSubstr("--tokenizer DIR"));
+  convert(mdlm.path(), mdlm.out(), {.type = GGML_TYPE_F32, .tokenizer = gpt2.path()});
+  const auto file = Gguf::open(mdlm.out());
+  EXPECT_EQ(file->require<Texts>("tokenizer.ggml.tokens")[2], "ab");
+  EXPECT_TRUE(file->require<bool>("tokenizer.ggml.add_bos_token"));
+  EXPECT_EQ(file->require<std::int64_t>("tokenizer.ggml.bos_token_id"), 3);
+  EXPECT_EQ(file->require<std::int64_t>("tokenizer.ggml.mask_token_id"), 11);
+  EXPECT_EQ(file->get<std::int64_t>("tokenizer.ggml.padding_token_id"), std::nullopt);
+  try {
+    convert(mdlm.path(), mdlm.out(), {.tokenizer = gpt2.path() / "none"});
+    FAIL() << "there is no such folder";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("tokenizer: "), HasSubstr("none' is not there or not a folder")));
+  }
+}
+
+// MDLM's data loader registers [PAD], which takes the id of the mask.
+TEST_F(ConvertTokenizer, AMaskIsNotPadding) {
+  FakeFolder mdlm("mdlm-pad");
+  fill_mdlm(mdlm).json_files["added_tokens.json"] = {{"[PAD]", 11}};
+  mdlm.json_files["tokenizer_config.json"] = {{"pad_token", "[PAD]"}};
+  mdlm.write();
+  const auto file = mdlm.converted();
+  EXPECT_EQ(file->require<Texts>("tokenizer.ggml.tokens")[11], "<|mask|>");
+  EXPECT_EQ(file->require<std::int64_t>("tokenizer.ggml.mask_token_id"), 11);
+  EXPECT_EQ(file->get<std::int64_t>("tokenizer.ggml.padding_token_id"), std::nullopt);
 }
 
 TEST_F(ConvertTokenizer, PartsThatDoNotFit) {
@@ -162,6 +243,7 @@ TEST(ConvertWordPiece, VocabTxt) {
   EXPECT_THAT(file->require<std::vector<std::int64_t>>("tokenizer.ggml.token_type"),
               ElementsAre(3, 3, 3, 3, 3, 1, 1, 1, 5, 5, 5, 5));
   EXPECT_FALSE(file->require<bool>("tokenizer.ggml.lowercase"));
+  EXPECT_FALSE(file->require<bool>("tokenizer.ggml.normalizer.lowercase"));
   EXPECT_EQ(file->require<std::int64_t>("tokenizer.ggml.cls_token_id"), 2);
   EXPECT_EQ(file->require<std::int64_t>("tokenizer.ggml.seperator_token_id"), 3);
 }

@@ -90,6 +90,48 @@ TEST(Bpe, AddsWhatTheModelExpects) {
   EXPECT_THAT(Tokenizer::make(v)->encode("a"), ElementsAre('a'));
 }
 
+TEST(Bpe, TextIsComposedWhereTheModelWantsIt) {
+  const std::string apart = "cafe\u0301", together = "caf\u00e9";
+  Vocabulary v = test::byte_vocabulary("gpt-2", kMerges);
+  EXPECT_EQ(Tokenizer::make(v)->decode(Tokenizer::make(v)->encode(apart)), apart);
+  v.pieces.push_back("<e\u0301>");
+  v.types.push_back(TokenType::control);
+  v.nfc = true;
+  const auto t = Tokenizer::make(v);
+  EXPECT_EQ(t->encode(apart), t->encode(together));
+  EXPECT_EQ(t->decode(t->encode(apart)), together);
+  EXPECT_THAT(t->encode("a\u0308"), ElementsAre(kUmlaut));
+  EXPECT_EQ(t->decode(t->encode("\u1112\u1161\u11ab \u212b")), "\ud55c \u00c5");
+  // Of marks in the wrong order, the one that composes may stand last.
+  EXPECT_EQ(t->decode(t->encode("a\u0301\u0323")), "\u1ea1\u0301");
+  // Stray bytes stay and are no letters to put marks on; names of special tokens are as the vocabulary spells them.
+  EXPECT_EQ(t->decode(t->encode("e\xFF\u0301e\u0301\xC3")), "e\xFF\u0301\u00e9\xC3");
+  const std::vector<Token> marked = t->encode("e\u0301<e\u0301>", {.parse_special = true});
+  EXPECT_THAT(marked, ElementsAre(0xC3, 0xA9, t->size() - 1));
+}
+
+TEST(Bpe, ManyMarksAreNotQuadratic) {
+  Vocabulary v = test::byte_vocabulary("gpt-2", {});
+  v.nfc = true;
+  std::string text = "a";
+  for (int i = 0; i < 1 << 17; ++i) text += i % 2 == 0 ? "\u0301" : "\u0323";
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(Tokenizer::make(v)->encode(text).size(), text.size());  // U+1EA1 is as long as a and its mark
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 30);
+}
+
+TEST(Bpe, ASpaceBeforeEachStretchOfText) {
+  Vocabulary v = test::byte_vocabulary("gpt-2", kMerges);
+  v.add_space_prefix = true;
+  const auto t = Tokenizer::make(v);
+  EXPECT_THAT(t->encode("low"), ElementsAre(kSpaceLow));
+  EXPECT_THAT(t->encode(" low"), ElementsAre(kSpaceLow));
+  EXPECT_THAT(t->encode("\n"), ElementsAre(' ', '\n'));
+  EXPECT_THAT(t->encode(""), ElementsAre());
+  EXPECT_THAT(t->encode("low<mask><mask>low", {.parse_special = true}),
+              ElementsAre(kSpaceLow, v.mask, v.mask, kSpaceLow));
+}
+
 TEST(Bpe, RobertasMaskSwallowsTheBlanksBeforeIt) {
   Vocabulary v = test::byte_vocabulary("roberta-bpe", {});
   EXPECT_THAT(Tokenizer::make(v)->encode("a  <mask> b", {.parse_special = true}), ElementsAre('a', v.mask, ' ', 'b'));

@@ -105,6 +105,13 @@ TEST_F(VocabularyFile, AddedTokensFollowTheFileThenThePreTokenizer) {
   EXPECT_FALSE(read(with(with(bpe_keys(), "pre", std::string("llama-bpe")), "add_bos_token", false)).add_bos);
 }
 
+TEST_F(VocabularyFile, HowTextIsPrepared) {
+  EXPECT_FALSE(read(bpe_keys()).nfc || read(bpe_keys()).add_space_prefix);
+  EXPECT_TRUE(read(with(bpe_keys(), "normalizer.nfc", true)).nfc);
+  EXPECT_TRUE(read(with(bpe_keys(), "add_space_prefix", true)).add_space_prefix);
+  EXPECT_FALSE(read(with(bpe_keys(), "add_space_prefix", false)).add_space_prefix);
+}
+
 TEST_F(VocabularyFile, Bert) {
   const Vocabulary v = read(bert_keys());
   EXPECT_THAT((std::vector<Token>{v.pad, v.unk, v.cls, v.sep, v.mask}), ElementsAre(0, 1, 2, 3, 4));
