@@ -1,5 +1,7 @@
 #include "base/exp_sum.h"
 
+#include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "base/exp_sum_set.h"
@@ -44,7 +46,8 @@ std::span<const ExpSumSet* const> all_exp_sums() {
 
 Top top_of(std::span<const float> x) { return best().top_of(x.data(), x.size()); }
 double exp_and_sum(std::span<const float> x, double top, double scale, std::span<double> e) {
-  return best().exp_and_sum(x.data(), x.size(), top, scale, e.data());
+  // An infinite scale would make 0 * inf of the top itself.
+  return best().exp_and_sum(x.data(), x.size(), top, std::min(scale, std::numeric_limits<double>::max()), e.data());
 }
 void scale_all(std::span<double> x, double factor) { best().scale_all(x.data(), x.size(), factor); }
 double sum_of(std::span<const double> x) { return best().sum_of(x.data(), x.size()); }

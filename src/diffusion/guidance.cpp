@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -12,14 +13,20 @@
 namespace pgdlm {
 namespace {
 
-// Rows are combined when they are first read: only a few positions of a state ever are. One thread reads a
-// prediction, so the cache needs no lock.
+// Rows are combined when they are first read: only a few positions of a state ever are. They are as large as the
+// vocabulary, so they last until the next batch of readings. One thread reads a prediction: no lock.
 class GuidedPrediction final : public Prediction {
  public:
-  GuidedPrediction(PredictionPtr conditional, PredictionPtr unconditional, double scale)
-      : conditional_(std::move(conditional)), unconditional_(std::move(unconditional)), scale_(scale) {}
+  GuidedPrediction(PredictionPtr conditional, PredictionPtr unconditional, double scale,
+                   std::shared_ptr<const std::uint64_t> epoch)
+      : conditional_(std::move(conditional)),
+        unconditional_(std::move(unconditional)),
+        scale_(scale),
+        epoch_(std::move(epoch)) {}
 
   std::span<const float> logits(Position l) const override {
+    if (of_rows_ != *epoch_) rows_.clear();
+    of_rows_ = *epoch_;
     std::vector<float>& row = rows_[l];
     if (row.empty()) {
       const std::span<const float> with = conditional_->logits(l), without = unconditional_->logits(l);
@@ -32,8 +39,7 @@ class GuidedPrediction final : public Prediction {
   const Prediction* conditional() const { return conditional_.get(); }
   const Prediction* unconditional() const { return unconditional_.get(); }
 
-  // Charged as if the combined rows were as large as one prediction.
-  std::size_t bytes() const override { return 2 * conditional_->bytes() + unconditional_->bytes(); }
+  std::size_t bytes() const override { return sizeof(*this) + conditional_->bytes() + unconditional_->bytes(); }
 
  private:
   // A token that one side forbids has no finite difference; the conditional side decides.
@@ -45,6 +51,8 @@ class GuidedPrediction final : public Prediction {
 
   PredictionPtr conditional_, unconditional_;
   double scale_;
+  std::shared_ptr<const std::uint64_t> epoch_;  // the denoiser's, counted up by prepare
+  mutable std::uint64_t of_rows_ = 0;
   mutable std::map<Position, std::vector<float>> rows_;
 };
 
@@ -68,12 +76,14 @@ class Guided final : public Denoiser {
 
     std::vector<PredictionPtr> guided;
     for (std::size_t i = 0; i < states.size(); ++i)
-      guided.push_back(std::make_shared<GuidedPrediction>(both[i], both[states.size() + i], scale_));
+      guided.push_back(std::make_shared<GuidedPrediction>(both[i], both[states.size() + i], scale_, epoch_));
     return guided;
   }
 
-  // Both halves of a reading are announced side by side; one that is half ready is not.
+  // Both halves of a reading are announced side by side. If only the first of them fits, its rows are combined with the
+  // second half's, which are computed when they are read.
   std::size_t prepare(std::span<const Reading> readings) override {
+    ++*epoch_;
     std::vector<Reading> halves;
     for (const Reading& reading : readings) {
       const auto& guided = static_cast<const GuidedPrediction&>(*reading.prediction);
@@ -91,6 +101,7 @@ class Guided final : public Denoiser {
  private:
   std::shared_ptr<Denoiser> denoiser_;
   double scale_;
+  std::shared_ptr<std::uint64_t> epoch_ = std::make_shared<std::uint64_t>(0);
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ class PredictTrade {
   void charge(const Job& job, Cost& cost) const;
   std::size_t bytes(const Value& prediction) const { return prediction->bytes(); }
 
-  // Lengths of one bucket share a batch: the shorter are padded by less than kBucketLength positions.
+  // Lengths of one bucket share a batch, so that a forward is not held up by one long row.
   static std::uint64_t bucket(const Frame& frame);
 
  private:

@@ -144,7 +144,8 @@ struct Sums {
 // 32 rows by 32 outputs. Tiles 0-3 hold the sums, 4 and 5 rows of x, 6 and 7 outputs of W.
 template <int Parts>
 void block_product(const Half* x, const Half* panel, int in, const Sums& sums) {
-  constexpr int kFewest = 2;  // parts of x that are looked at, however short the weights
+  asm volatile("" : : : "memory");  // what the tiles read is in memory; GCC 12's tile loads do not say so
+  constexpr int kFewest = 2;        // parts of x that are looked at, however short the weights
   _tile_loadd(0, sums.start, 0);
   _tile_loadd(1, sums.start + kSide, 0);
   _tile_loadd(2, sums.start, 0);
@@ -223,6 +224,7 @@ void amx_linear(const LinearTask& task, Share share) {
 
 double amx_exercise(std::int64_t rounds, int parts) {
   alignas(64) Half zeros[kTile] = {};
+  asm volatile("" : : "r"(zeros) : "memory");
   configure_tiles();
   for (std::int64_t i = 0; i < rounds; ++i) {
     _tile_loadd(4, zeros, 64);

@@ -23,7 +23,7 @@ bool read_tanh(const Gguf& file) {
 class Bert final : public Network {
  public:
   explicit Bert(Weights& weights)
-      : sizes_(read_sizes(weights.file(), "bert")),
+      : sizes_(read_encoder_sizes(weights.file(), "bert")),
         epsilon_(read_epsilon(weights.file(), "bert.attention.layer_norm_epsilon")),
         tanh_(read_tanh(weights.file())) {
     const Gguf& file = weights.file();
@@ -36,9 +36,7 @@ class Bert final : public Network {
     for (int i = 0; i < sizes_.layers; ++i) {
       const std::string blk = "blk." + std::to_string(i) + ".";
       layers_.push_back({
-          .q = linear_weights(weights, blk + "attn_q", d, d, Bias::optional),
-          .k = linear_weights(weights, blk + "attn_k", d, d, Bias::optional),
-          .v = linear_weights(weights, blk + "attn_v", d, d, Bias::optional),
+          .qkv = qkv_weights(weights, blk, d, d, d),
           .output = linear_weights(weights, blk + "attn_output", d, d, Bias::optional),
           .up = linear_weights(weights, blk + "ffn_up", d, sizes_.feed_forward, Bias::optional),
           .down = linear_weights(weights, blk + "ffn_down", sizes_.feed_forward, d, Bias::optional),
@@ -62,9 +60,9 @@ class Bert final : public Network {
       const Layer& w = layers_[i];
       const bool last = i + 1 == sizes_.layers;
       ggml_tensor* asking = last ? pick(g, x) : x;
-      ggml_tensor* q = split_heads(g, linear(g, w.q, asking), sizes_.heads);
-      ggml_tensor* k = split_heads(g, linear(g, w.k, x), sizes_.heads);
-      ggml_tensor* v = split_heads(g, linear(g, w.v, x), sizes_.heads);
+      ggml_tensor* q = split_heads(g, queries(g, w.qkv, asking), sizes_.heads);
+      ggml_tensor* k = split_heads(g, keys(g, w.qkv, x), sizes_.heads);
+      ggml_tensor* v = split_heads(g, values(g, w.qkv, x), sizes_.heads);
       ggml_tensor* mixed =
           g.attend(g.name(q, "q", i), g.name(k, "k", i), g.name(v, "v", i), {.layer = i, .asked_only = last});
       x = layer_norm(g, w.attention_norm, ggml_add(c, asking, linear(g, w.output, mixed)), epsilon_);
@@ -87,7 +85,8 @@ class Bert final : public Network {
 
  private:
   struct Layer {
-    Linear q, k, v, output, up, down;
+    Qkv qkv;
+    Linear output, up, down;
     Affine attention_norm, output_norm;
   };
 

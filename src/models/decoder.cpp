@@ -8,23 +8,6 @@
 namespace pgdlm {
 namespace {
 
-Rope read_rope(const Gguf& file, const DecoderChoices& choices, int head) {
-  const std::string key = choices.architecture + ".rope.dimension_count";
-  const std::int64_t turned = file.get<std::int64_t>(key).value_or(head);
-  if (turned != head)
-    throw Error(ErrorCode::bad_model, file.path() + ": key " + key + " is " + std::to_string(turned) +
-                                          ", expected the size of a head, " + std::to_string(head));
-  const double base = file.get<double>(choices.architecture + ".rope.freq_base").value_or(10000);
-  if (!(base > 1))
-    throw Error(ErrorCode::bad_model, file.path() + ": key " + choices.architecture + ".rope.freq_base is " +
-                                          std::to_string(base) + ", allowed: above 1");
-  const std::string scaling = file.get<std::string>(choices.architecture + ".rope.scaling.type").value_or("none");
-  if (scaling != "none")
-    throw Error(ErrorCode::unsupported, file.path() + ": key " + choices.architecture + ".rope.scaling.type is '" +
-                                            scaling + "', supported: none");
-  return {choices.rope_mode, head, static_cast<float>(base)};
-}
-
 class MaskedDecoder final : public Network {
  public:
   MaskedDecoder(Weights& weights, DecoderChoices choices) : decoder_(weights, std::move(choices)) {
@@ -51,7 +34,7 @@ Decoder::Decoder(Weights& weights, DecoderChoices choices)
     : choices_(std::move(choices)),
       sizes_(read_sizes(weights.file(), choices_.architecture)),
       epsilon_(read_epsilon(weights.file(), choices_.architecture + ".attention.layer_norm_rms_epsilon")),
-      rope_(read_rope(weights.file(), choices_, sizes_.head)),
+      rope_(read_rope(weights.file(), choices_.architecture, choices_.rope_mode, sizes_.head)),
       embedding_(weights.matrix("token_embd.weight", sizes_.embedding, sizes_.vocab)) {
   const TransformerSizes& s = sizes_;
   for (int i = 0; i < s.layers; ++i) {
@@ -59,9 +42,7 @@ Decoder::Decoder(Weights& weights, DecoderChoices choices)
     layers_.push_back({
         .attn_norm = norm_weights(weights, blk + "attn_norm", s.embedding, Bias::none),
         .ffn_norm = norm_weights(weights, blk + "ffn_norm", s.embedding, Bias::none),
-        .q = linear_weights(weights, blk + "attn_q", s.embedding, s.heads * s.head, Bias::optional),
-        .k = linear_weights(weights, blk + "attn_k", s.embedding, s.kv_heads * s.head, Bias::optional),
-        .v = linear_weights(weights, blk + "attn_v", s.embedding, s.kv_heads * s.head, Bias::optional),
+        .qkv = qkv_weights(weights, blk, s.embedding, s.heads * s.head, s.kv_heads * s.head),
         .output = linear_weights(weights, blk + "attn_output", s.heads * s.head, s.embedding, Bias::optional),
         .gate = linear_weights(weights, blk + "ffn_gate", s.embedding, s.feed_forward, Bias::optional),
         .up = linear_weights(weights, blk + "ffn_up", s.embedding, s.feed_forward, Bias::optional),
@@ -76,9 +57,9 @@ ggml_tensor* Decoder::attention(Graph& g, const Layer& w, ggml_tensor* x, int la
   const bool asked_only = last && !choices_.causal;
   ggml_tensor* asking = asked_only ? pick(g, x) : x;
   ggml_tensor* where = asked_only ? g.asked_positions() : g.positions();
-  ggml_tensor* q = rotate(g, split_heads(g, linear(g, w.q, asking), sizes_.heads), where, rope_);
-  ggml_tensor* k = rotate(g, split_heads(g, linear(g, w.k, x), sizes_.kv_heads), g.positions(), rope_);
-  ggml_tensor* v = split_heads(g, linear(g, w.v, x), sizes_.kv_heads);
+  ggml_tensor* q = rotate(g, split_heads(g, queries(g, w.qkv, asking), sizes_.heads), where, rope_);
+  ggml_tensor* k = rotate(g, split_heads(g, keys(g, w.qkv, x), sizes_.kv_heads), g.positions(), rope_);
+  ggml_tensor* v = split_heads(g, values(g, w.qkv, x), sizes_.kv_heads);
   ggml_tensor* mixed = g.attend(g.name(q, "q", layer), g.name(k, "k", layer), g.name(v, "v", layer),
                                 {.layer = layer, .causal = choices_.causal, .asked_only = asked_only});
   if (last && !asked_only) mixed = pick(g, mixed);

@@ -26,7 +26,8 @@ class Decoder {
  private:
   struct Layer {
     Affine attn_norm, ffn_norm;
-    Linear q, k, v, output, gate, up, down;
+    Qkv qkv;
+    Linear output, gate, up, down;
   };
 
   ggml_tensor* attention(Graph& g, const Layer& w, ggml_tensor* x, int layer, bool last) const;

@@ -40,7 +40,9 @@ int usable_cores() {
 void require_reachable(const std::string& endpoint) {
   const Error wrong(ErrorCode::invalid_request, "rpc is '" + endpoint + "', expected host:port");
   const std::size_t colon = endpoint.rfind(':');
-  if (colon == std::string::npos || colon == 0 || colon + 1 == endpoint.size()) throw wrong;
+  const bool one = colon != std::string::npos && endpoint.find(':') == colon;  // as ggml takes it: no IPv6, no names
+  if (!one || colon == 0 || colon + 1 == endpoint.size()) throw wrong;
+  if (endpoint.find_first_not_of("0123456789", colon + 1) != std::string::npos) throw wrong;
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;

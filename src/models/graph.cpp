@@ -10,8 +10,9 @@
 namespace pgdlm {
 namespace {
 
-// Attention is some ten nodes for each group of rows; a batch of rows that are all different is the worst case.
-constexpr std::size_t kNodesPerLayer = 64, kNodesPerGroup = 16;
+// Tensors, views included. Attention makes some twenty for each group of rows with a past; a batch of rows that are all
+// different is the worst case.
+constexpr std::size_t kNodesPerLayer = 64, kNodesPerGroup = 32;
 
 }  // namespace
 

@@ -60,7 +60,8 @@ class Model {
   std::unique_ptr<Runtime> runtime_;
 };
 
-// The network as a Denoiser. Error{invalid_request} if the model is none.
+// The network as a Denoiser, one per model: two would overwrite each other's logits. Error{invalid_request} if the
+// model is none.
 std::shared_ptr<Denoiser> make_denoiser(std::shared_ptr<Model> model);
 
 // Logits of a classifier, one row per text.

@@ -43,7 +43,8 @@ class NetworkPrediction final : public Prediction {
   }
 
   std::size_t bytes() const override {
-    return sizeof(*this) + (tokens_.size() + rows_.size()) * sizeof(Token) + hidden_.size() * sizeof(float);
+    return sizeof(*this) + (tokens_.size() + rows_.size()) * sizeof(Token) +
+           (hidden_.size() + late_.size() * vocab()) * sizeof(float);
   }
 
   // Hidden state of a row; empty if it was not kept.
@@ -115,7 +116,12 @@ class NetworkDenoiser final : public Denoiser {
         rows += gather(prediction, desk_->row_of(l), static_cast<int>(rows), hidden);
       ++ready;
     }
-    if (rows > 0) desk_->logits = desk_->model->runtime().head(hidden);
+    try {
+      if (rows > 0) desk_->logits = desk_->model->runtime().head(hidden);
+    } catch (...) {
+      ++desk_->epoch;  // nothing is prepared after all
+      throw;
+    }
     return ready;
   }
 

@@ -3,8 +3,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <fstream>
 
 #include <ggml-cpu.h>
 
@@ -29,14 +31,23 @@ auto decoder(ggml_type type) -> void (*)(const void*, float*, std::int64_t) {
   }
 }
 
-// The file's own pages are not needed any more; they can be read again if they are.
-void give_back(const void* data, std::size_t bytes) {
+// The file's own pages are hardly needed any more: they go first when memory is short.
+void set_aside(const void* data, std::size_t bytes) {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(data) + page - 1) / page * page;
   const std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(data) + bytes) / page * page;
-#ifdef MADV_PAGEOUT
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_PAGEOUT);
+#ifdef MADV_COLD
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_COLD);
 #endif
+}
+
+// What this process may use: the machine's memory, or its control group's share of it.
+std::size_t usable_memory() {
+  std::size_t bytes =
+      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  std::size_t limit = 0;  // the file says "max" where there is none
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit) bytes = std::min(bytes, limit);
+  return bytes;
 }
 
 }  // namespace
@@ -54,9 +65,7 @@ Matrix as_matrix(const ggml_tensor* weight) {
 
 void PackedWeights::Free::operator()(void* memory) const { std::free(memory); }
 
-std::size_t PackedWeights::default_budget() {
-  return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 8;
-}
+std::size_t PackedWeights::default_budget() { return usable_memory() / 8; }
 
 const void* PackedWeights::find_or_pack(const ggml_tensor* weight) {
   const Key key{weight->data, weight->ne[1]};
@@ -67,7 +76,7 @@ const void* PackedWeights::find_or_pack(const ggml_tensor* weight) {
   std::unique_ptr<void, Free> memory(std::aligned_alloc(kLine, bytes));
   if (!memory) return nullptr;
   kernels().pack(matrix, memory.get());
-  give_back(weight->data, ggml_nbytes(weight));
+  set_aside(weight->data, ggml_nbytes(weight));
   used_bytes_ += bytes;
   return packed_.emplace(key, std::move(memory)).first->second.get();
 }

@@ -1,5 +1,5 @@
 // Weights in the order our CPU kernel reads them, made when a graph first asks. A copy costs as much memory as the
-// weights in f32, so it is kept only while all copies together stay below a share of the machine's memory; weights
+// weights in f32 or more, so it is kept only while this model's copies stay below a share of the memory; weights
 // beyond it are unpacked at every forward, which a large batch hardly notices. Owned by a Runtime.
 #pragma once
 
@@ -23,7 +23,7 @@ class PackedWeights {
 
   const void* find_or_pack(const ggml_tensor* weight);  // null: it does not fit
 
-  static std::size_t default_budget();  // an eighth of the memory of this machine
+  static std::size_t default_budget();  // an eighth of the memory we may use
 
  private:
   struct Free {

@@ -64,8 +64,8 @@ void StepScorer::run_level(std::span<Stretch* const> fresh) {
   const auto most = static_cast<std::size_t>(model_.runtime().max_tokens());
   for (std::size_t first = 0; first < fresh.size();) {
     std::size_t last = first, tokens = 0;
-    while (last < fresh.size() && (last == first || tokens + fresh[last]->tokens.size() <= most))
-      tokens += fresh[last++]->tokens.size();
+    while (last < fresh.size() && (last == first || tokens + fresh[last]->end() <= most))
+      tokens += fresh[last++]->end();  // what stands before it takes memory too
     run(fresh.subspan(first, last - first));
     first = last;
   }

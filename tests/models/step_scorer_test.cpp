@@ -3,6 +3,7 @@
 
 #include "models/fixture.h"
 #include "models/step_scorer.h"
+#include "parity/random_gguf.h"
 #include "pgdlm/error.h"
 
 namespace pgdlm {
@@ -74,6 +75,26 @@ TEST_F(Prm, AnErrorLeavesNothingHalfRead) {
   rows.pop_back();
   expect_same(scorer.score(rows), rows);
   EXPECT_THROW(StepScorer(*Model::load(tiny("llada")), kPlenty), Error);
+}
+
+// As many layers as a real one, and every particle with a past of its own.
+TEST_F(Prm, ADeepModelAndManyParticles) {
+  const auto path = scratch() / "deep.gguf";
+  parity::write_random_gguf(path, {.architecture = "qwen2",
+                                   .layers = 28,
+                                   .embedding = 32,
+                                   .heads = 4,
+                                   .kv_heads = 2,
+                                   .feed_forward = 32,
+                                   .vocab = 400});
+  const auto deep = Model::load(path);
+  StepScorer scorer(*deep, kPlenty);
+  std::vector<std::vector<Token>> rows;
+  for (Token i = 0; i < 40; ++i) rows.push_back({1, 2, 3, i, deep->step_token()});
+  scorer.score(rows);
+  for (Token i = 0; i < 40; ++i)
+    rows[static_cast<std::size_t>(i)].insert(rows[static_cast<std::size_t>(i)].end() - 1, i);
+  for (const auto& steps : scorer.score(rows)) EXPECT_FALSE(steps.empty());
 }
 
 TEST_F(Prm, ATokenCapChangesNothing) {
