@@ -21,67 +21,67 @@ using testing::Not;
 
 class ConvertBadFolder : public testing::Test {
  protected:
-  ConvertBadFolder() { fill_llada(folder_); }
+  ConvertBadFolder() { fill_llada(folder); }
   std::string refused() {
-    folder_.write();
-    const std::string said = complaint(folder_);
-    EXPECT_THAT(folder_.scratch().names(), Not(Contains(HasSubstr("out.gguf"))));
+    folder.write();
+    const std::string said = complaint(folder);
+    EXPECT_THAT(folder.scratch().names(), Not(Contains(HasSubstr("out.gguf"))));
     return said;
   }
 
-  FakeFolder folder_{"bad-folder"};
+  FakeFolder folder{"bad-folder"};
 };
 
 TEST_F(ConvertBadFolder, MissingFiles) {
-  EXPECT_THAT(complaint(folder_), HasSubstr("has no config.json"));
-  folder_.write();
-  std::filesystem::remove(folder_.path() / "model.safetensors");
-  EXPECT_THAT(complaint(folder_), HasSubstr("has neither model.safetensors nor model.safetensors.index.json"));
-  folder_.scratch().file("pytorch_model.bin", "PK");
-  const std::string path = folder_.path().string();
-  EXPECT_THAT(complaint(folder_), AllOf(HasSubstr("only pytorch_model.bin"),
+  EXPECT_THAT(complaint(folder), HasSubstr("has no config.json"));
+  folder.write();
+  std::filesystem::remove(folder.path() / "model.safetensors");
+  EXPECT_THAT(complaint(folder), HasSubstr("has neither model.safetensors nor model.safetensors.index.json"));
+  folder.scratch().file("pytorch_model.bin", "PK");
+  const std::string path = folder.path().string();
+  EXPECT_THAT(complaint(folder), AllOf(HasSubstr("only pytorch_model.bin"),
                                         HasSubstr("import LLaDAModelLM as M; M.from_pretrained('" + path +
                                                   "').save_pretrained('" + path + "-safetensors', safe_serial"),
                                         HasSubstr("copy the tokenizer files")));
-  json own = folder_.config;
+  json own = folder.config;
   own["auto_map"] = {{"AutoConfig", "configuration_llada.LLaDAConfig"}, {"AutoModel", "modeling_llada.LLaDAModelLM"}};
-  folder_.scratch().file("config.json", own.dump());
-  EXPECT_THAT(complaint(folder_), HasSubstr("import AutoModel as M; M.from_pretrained('" + path +
+  folder.scratch().file("config.json", own.dump());
+  EXPECT_THAT(complaint(folder), HasSubstr("import AutoModel as M; M.from_pretrained('" + path +
                                             "', trust_remote_code=True).save_pretrained('"));
-  EXPECT_THROW(convert(folder_.path() / "nothing", folder_.out(), {}), Error);
+  EXPECT_THROW(convert(folder.path() / "nothing", folder.out(), {}), Error);
 }
 
 TEST_F(ConvertBadFolder, BrokenConfig) {
-  folder_.write();
-  folder_.scratch().file("config.json", "{\"a\": ");
-  EXPECT_THAT(complaint(folder_), AllOf(HasSubstr("config.json"), HasSubstr("not valid JSON")));
-  folder_.scratch().file("config.json", "[]");
-  EXPECT_THAT(complaint(folder_), HasSubstr("expected a JSON object, got array"));
+  folder.write();
+  folder.scratch().file("config.json", "{\"a\": ");
+  EXPECT_THAT(complaint(folder), AllOf(HasSubstr("config.json"), HasSubstr("not valid JSON")));
+  folder.scratch().file("config.json", "[]");
+  EXPECT_THAT(complaint(folder), HasSubstr("expected a JSON object, got array"));
 }
 
 TEST_F(ConvertBadFolder, OtherArchitectures) {
-  folder_.config["architectures"] = {"LlamaForCausalLM"};
+  folder.config["architectures"] = {"LlamaForCausalLM"};
   EXPECT_THAT(refused(),
               AllOf(HasSubstr("architectures is [\"LlamaForCausalLM\"], supported: "), HasSubstr("DreamModel")));
-  folder_.config.erase("architectures");
-  folder_.config["model_type"] = "llama";
+  folder.config.erase("architectures");
+  folder.config["model_type"] = "llama";
   EXPECT_THAT(refused(), HasSubstr("architectures is missing"));
-  folder_.config["model_type"] = "llada";
-  EXPECT_EQ((folder_.write(), complaint(folder_)), "");
+  folder.config["model_type"] = "llada";
+  EXPECT_EQ((folder.write(), complaint(folder)), "");
 }
 
 TEST_F(ConvertBadFolder, FieldsOfConfig) {
-  folder_.config.erase("n_layers");
+  folder.config.erase("n_layers");
   EXPECT_THAT(refused(), HasSubstr("config.json: n_layers is missing"));
-  folder_.config["n_layers"] = "two";
+  folder.config["n_layers"] = "two";
   EXPECT_THAT(refused(), HasSubstr("n_layers: expected an integer, got \"two\""));
-  folder_.config["n_layers"] = 0;
+  folder.config["n_layers"] = 0;
   EXPECT_THAT(refused(), HasSubstr("n_layers: expected 1 to 2147483647, got 0"));
-  folder_.config["n_layers"] = 2;
-  folder_.config["n_kv_heads"] = 3;
+  folder.config["n_layers"] = 2;
+  folder.config["n_kv_heads"] = 3;
   EXPECT_THAT(refused(), HasSubstr("heads do not fit together"));
-  folder_.config["n_kv_heads"] = 1;
-  folder_.config["alibi"] = true;
+  folder.config["n_kv_heads"] = 1;
+  folder.config["alibi"] = true;
   EXPECT_THAT(refused(), HasSubstr("alibi is true, supported: false"));
 }
 
@@ -100,29 +100,29 @@ TEST_F(ConvertBadFolder, RopeScaling) {
 }
 
 TEST_F(ConvertBadFolder, Tensors) {
-  FakeTensor& q = folder_.tensors["model.transformer.blocks.1.q_proj.weight"];
+  FakeTensor& q = folder.tensors["model.transformer.blocks.1.q_proj.weight"];
   const FakeTensor sound = q;
-  q = folder_.add("tmp", {4, 16});
-  folder_.tensors.erase("tmp");
+  q = folder.add("tmp", {4, 16});
+  folder.tensors.erase("tmp");
   EXPECT_THAT(refused(), HasSubstr("'model.transformer.blocks.1.q_proj.weight': expected shape [8, 8], got [4, 16]"));
   q = sound;
   q.dtype = "I64";
   EXPECT_THAT(refused(), HasSubstr("is of type I64, supported: F32, F16, BF16"));
-  folder_.tensors.erase("model.transformer.blocks.1.q_proj.weight");
+  folder.tensors.erase("model.transformer.blocks.1.q_proj.weight");
   EXPECT_THAT(refused(), HasSubstr("tensor 'model.transformer.blocks.1.q_proj.weight' is missing"));
-  folder_.tensors["model.transformer.blocks.1.q_proj.weight"] = sound;
-  folder_.add("model.transformer.blocks.0.experts.weight", {1});
+  folder.tensors["model.transformer.blocks.1.q_proj.weight"] = sound;
+  folder.add("model.transformer.blocks.0.experts.weight", {1});
   EXPECT_THAT(refused(),
               HasSubstr("has 1 tensors this architecture does not know: 'model.transformer.blocks.0.experts"));
 }
 
 TEST_F(ConvertBadFolder, WeightsThatAreNoNumbers) {
-  folder_.tensors["model.transformer.ff_out.weight"].values[9] = NAN;
+  folder.tensors["model.transformer.ff_out.weight"].values[9] = NAN;
   EXPECT_THAT(refused(), HasSubstr("tensor 'output.weight' has nan in row 1, expected finite numbers"));
-  folder_.tensors["model.transformer.ff_out.weight"].values[9] = 1e5f;
-  folder_.write();
-  EXPECT_THAT(complaint(folder_, GGML_TYPE_F16), HasSubstr("expected at most 65504 for type f16"));
-  EXPECT_EQ(complaint(folder_, GGML_TYPE_BF16), "");
+  folder.tensors["model.transformer.ff_out.weight"].values[9] = 1e5f;
+  folder.write();
+  EXPECT_THAT(complaint(folder, GGML_TYPE_F16), HasSubstr("expected at most 65504 for type f16"));
+  EXPECT_EQ(complaint(folder, GGML_TYPE_BF16), "");
 }
 
 TEST_F(ConvertBadFolder, HeadThatIsPromisedAndAbsent) {
@@ -143,13 +143,13 @@ TEST_F(ConvertBadFolder, HeadThatIsPromisedAndAbsent) {
 }
 
 TEST_F(ConvertBadFolder, Shards) {
-  const auto index = folder_.path() / "model.safetensors.index.json";
+  const auto index = folder.path() / "model.safetensors.index.json";
   const auto rewrite = [&](auto change) {
-    folder_.write(2);
+    folder.write(2);
     json content = json::parse(std::ifstream(index));
     change(content["weight_map"]);
-    folder_.scratch().file("model.safetensors.index.json", content.dump());
-    return complaint(folder_);
+    folder.scratch().file("model.safetensors.index.json", content.dump());
+    return complaint(folder);
   };
   const std::string wte = "model.transformer.wte.weight";
   EXPECT_EQ(rewrite([](json&) {}), "");

@@ -19,16 +19,16 @@ using Texts = std::vector<std::string>;
 
 class ConvertTokenizer : public testing::Test {
  protected:
-  ConvertTokenizer() { fill_llada(folder_); }
+  ConvertTokenizer() { fill_llada(folder); }
 
-  json& tokenizer() { return folder_.json_files["tokenizer.json"]; }
+  json& tokenizer() { return folder.json_files["tokenizer.json"]; }
   std::shared_ptr<const Gguf> converted() {
-    folder_.write();
-    return folder_.converted();
+    folder.write();
+    return folder.converted();
   }
   std::string refused() {
-    folder_.write();
-    return complaint(folder_);
+    folder.write();
+    return complaint(folder);
   }
   // The name that a Split with this pattern gets, or the complaint.
   std::string pre_of(const std::string& pattern) {
@@ -38,10 +38,10 @@ class ConvertTokenizer : public testing::Test {
          {{{"type", "Split"}, {"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}, {"invert", false}},
           {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}}}}};
     const std::string refusal = refused();
-    return refusal.empty() ? Gguf::open(folder_.out())->require<std::string>("tokenizer.ggml.pre") : refusal;
+    return refusal.empty() ? Gguf::open(folder.out())->require<std::string>("tokenizer.ggml.pre") : refusal;
   }
 
-  FakeFolder folder_{"tokenizer"};
+  FakeFolder folder{"tokenizer"};
 };
 
 TEST_F(ConvertTokenizer, TokenizerJson) {
@@ -130,11 +130,11 @@ TEST_F(ConvertTokenizer, IgnoredMerges) {
 }
 
 TEST_F(ConvertTokenizer, TokensThatOnlyTheOtherFilesName) {
-  folder_.json_files["tokenizer_config.json"]["added_tokens_decoder"] = {
+  folder.json_files["tokenizer_config.json"]["added_tokens_decoder"] = {
       {"7", {{"content", "<other>"}, {"special", true}}},    // tokenizer.json knows the id,
       {"8", {{"content", "<extra_0>"}, {"special", true}}},  // nothing of this
       {"9", {{"content", "ab"}, {"special", false}}}};       // and the text
-  folder_.json_files["added_tokens.json"] = {{"<tool>", 10}, {"<|eot_id|>", 11}, {"<extra_0>", 9}};
+  folder.json_files["added_tokens.json"] = {{"<tool>", 10}, {"<|eot_id|>", 11}, {"<extra_0>", 9}};
   const auto file = converted();
   EXPECT_THAT(file->require<Texts>("tokenizer.ggml.tokens"),
               ElementsAre("a", "b", "ab", "\u0120", "<|startoftext|>", "<|endoftext|>", "<|mdm_mask|>", "<|eot_id|>",
@@ -209,25 +209,25 @@ TEST_F(ConvertTokenizer, NoFiles) {
 }
 
 TEST_F(ConvertTokenizer, ANumberThatMeansAnOrdinaryPieceIsNotSpecial) {
-  folder_.config["pad_token_id"] = 0;  // "a"
+  folder.config["pad_token_id"] = 0;  // "a"
   const auto file = converted();
   EXPECT_EQ(file->get<std::int64_t>("tokenizer.ggml.padding_token_id"), std::nullopt);
   EXPECT_EQ(file->require<std::vector<std::int64_t>>("tokenizer.ggml.token_type")[0], 1);
 }
 
 TEST_F(ConvertTokenizer, MaskOutOfRangeOrAbsent) {
-  folder_.config["mask_token_id"] = 12;
+  folder.config["mask_token_id"] = 12;
   EXPECT_THAT(refused(), HasSubstr("the mask token is 12, expected 0 to 11"));
-  folder_.config.erase("mask_token_id");
+  folder.config.erase("mask_token_id");
   tokenizer() = tiny_tokenizer({"<|startoftext|>", "<|endoftext|>"});
   EXPECT_THAT(refused(), AllOf(HasSubstr("no mask token"), HasSubstr("mask_token_id")));
 }
 
 TEST_F(ConvertTokenizer, ChatTemplates) {
-  folder_.json_files["tokenizer_config.json"]["chat_template"] =
+  folder.json_files["tokenizer_config.json"]["chat_template"] =
       json::array({{{"name", "tool"}, {"template", "T"}}, {{"name", "default"}, {"template", "D"}}});
   EXPECT_EQ(converted()->require<std::string>("tokenizer.chat_template"), "D");
-  folder_.text_files["chat_template.jinja"] = "J";
+  folder.text_files["chat_template.jinja"] = "J";
   EXPECT_EQ(converted()->require<std::string>("tokenizer.chat_template"), "J");
 }
 

@@ -22,7 +22,7 @@ class GgufReader : public testing::Test {
  protected:
   // What opening a file with these bytes complains about, message and hint together; "" if it opens.
   std::string complaint(const std::string& bytes) {
-    const auto path = scratch_.file("model.gguf", bytes);
+    const auto path = scratch.file("model.gguf", bytes);
     try {
       Gguf::open(path);
       return "";
@@ -54,14 +54,14 @@ class GgufReader : public testing::Test {
     return RawGguf::number<T>(value);
   }
 
-  Scratch scratch_{"gguf-reader"};
+  Scratch scratch{"gguf-reader"};
 };
 
 TEST_F(GgufReader, FilesThatAreNotThere) {
-  EXPECT_THAT(complaint_about_path(scratch_ / "none.gguf"), AllOf(HasSubstr("none.gguf'"), HasSubstr("No such file")));
-  EXPECT_THAT(complaint_about_path(scratch_.path()), HasSubstr("it is a folder"));
-  ASSERT_EQ(::mkfifo((scratch_ / "pipe").c_str(), 0600), 0);
-  EXPECT_THAT(complaint_about_path(scratch_ / "pipe"), HasSubstr("not a regular file"));
+  EXPECT_THAT(complaint_about_path(scratch / "none.gguf"), AllOf(HasSubstr("none.gguf'"), HasSubstr("No such file")));
+  EXPECT_THAT(complaint_about_path(scratch.path()), HasSubstr("it is a folder"));
+  ASSERT_EQ(::mkfifo((scratch / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(complaint_about_path(scratch / "pipe"), HasSubstr("not a regular file"));
 }
 
 TEST_F(GgufReader, OtherKindsOfFiles) {
@@ -158,7 +158,7 @@ TEST_F(GgufReader, Offsets) {
 
 TEST_F(GgufReader, TensorsMayLieInAnyOrder) {
   const auto path =
-      scratch_.file("model.gguf", RawGguf{.tensors = {{.name = "b", .offset = 32}, {.name = "a"}}, .data = 48}.bytes());
+      scratch.file("model.gguf", RawGguf{.tensors = {{.name = "b", .offset = 32}, {.name = "a"}}, .data = 48}.bytes());
   const auto file = Gguf::open(path);
   EXPECT_EQ(file->find("b")->bytes.data() - file->find("a")->bytes.data(), 32);
   EXPECT_EQ(file->find("c"), nullptr);
@@ -200,7 +200,7 @@ TEST_F(GgufReader, ValuesOfAllWidths) {
               RawGguf::key("f64", GGUF_TYPE_FLOAT64, n(0.1)),
               RawGguf::key("bool", GGUF_TYPE_BOOL, n<std::uint8_t>(1)),
               RawGguf::key("text", GGUF_TYPE_STRING, RawGguf::text("word"))};
-  const auto file = Gguf::open(scratch_.file("model.gguf", raw.bytes()));
+  const auto file = Gguf::open(scratch.file("model.gguf", raw.bytes()));
   EXPECT_EQ(file->require<std::int64_t>("u8"), 200);
   EXPECT_EQ(file->require<std::int64_t>("i8"), -5);
   EXPECT_EQ(file->require<std::int64_t>("u16"), 60000);
@@ -217,7 +217,7 @@ TEST_F(GgufReader, ValuesOfAllWidths) {
 }
 
 TEST_F(GgufReader, AskingForTheWrongThing) {
-  const auto path = scratch_.file("model.gguf", RawGguf{.keys = {RawGguf::key("b", GGUF_TYPE_BOOL, "\x01")}}.bytes());
+  const auto path = scratch.file("model.gguf", RawGguf{.keys = {RawGguf::key("b", GGUF_TYPE_BOOL, "\x01")}}.bytes());
   const auto file = Gguf::open(path);
   EXPECT_EQ(file->get<std::string>("absent"), std::nullopt);
   const auto complaint_of = [&](auto ask) -> std::string {

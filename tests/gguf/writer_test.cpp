@@ -58,14 +58,14 @@ struct Freed {
 
 class GgufWriterTest : public testing::Test {
  protected:
-  Scratch scratch_{"gguf-writer"};
+  Scratch scratch{"gguf-writer"};
 };
 
 TEST_F(GgufWriterTest, OurReaderReadsItBack) {
-  GgufWriter out(scratch_ / "out.gguf");
+  GgufWriter out(scratch / "out.gguf");
   fill(out);
   out.commit();
-  const auto file = Gguf::open(scratch_ / "out.gguf");
+  const auto file = Gguf::open(scratch / "out.gguf");
   EXPECT_EQ(file->metadata().size(), 11u);
   EXPECT_EQ(file->require<std::string>("general.architecture"), "llada");
   EXPECT_EQ(file->require<std::int64_t>("odd.negative"), -1);
@@ -86,7 +86,7 @@ TEST_F(GgufWriterTest, OurReaderReadsItBack) {
   EXPECT_EQ(std::memcmp(a.bytes.data(), counting(15).data(), 60), 0);
   EXPECT_EQ(file->find("b.weight")->type, GGML_TYPE_Q8_0);
   EXPECT_EQ(file->find("c.bias")->bytes.back(), std::byte{4});
-  EXPECT_THAT(scratch_.names(), ElementsAre("out.gguf"));
+  EXPECT_THAT(scratch.names(), ElementsAre("out.gguf"));
 }
 
 // ggml's value of a key, in our variant; the types are those llama.cpp asks for.
@@ -124,7 +124,7 @@ GgufValue value_by_ggml(const gguf_context* file, std::int64_t id) {
 }
 
 TEST_F(GgufWriterTest, GgmlReadsTheSame) {
-  const std::string path = scratch_ / "out.gguf";
+  const std::string path = scratch / "out.gguf";
   GgufWriter out(path);
   fill(out);
   out.commit();
@@ -153,30 +153,30 @@ TEST_F(GgufWriterTest, GgmlReadsTheSame) {
 }
 
 TEST_F(GgufWriterTest, KeysWithoutTensors) {
-  GgufWriter out(scratch_ / "vocabulary.gguf");
+  GgufWriter out(scratch / "vocabulary.gguf");
   out.set("general.architecture", std::string("llada"));
   out.set("general.architecture", std::string("dream"));  // the last one counts
   out.commit();
-  EXPECT_EQ(Gguf::open(scratch_ / "vocabulary.gguf")->require<std::string>("general.architecture"), "dream");
+  EXPECT_EQ(Gguf::open(scratch / "vocabulary.gguf")->require<std::string>("general.architecture"), "dream");
 }
 
 TEST_F(GgufWriterTest, WithoutCommitNothingStays) {
-  scratch_.file("out.gguf", "the old file");
+  scratch.file("out.gguf", "the old file");
   {
-    GgufWriter out(scratch_ / "out.gguf");
+    GgufWriter out(scratch / "out.gguf");
     fill(out);
-    EXPECT_EQ(scratch_.names().size(), 2u);
+    EXPECT_EQ(scratch.names().size(), 2u);
   }
-  EXPECT_THAT(scratch_.names(), ElementsAre("out.gguf"));
-  EXPECT_EQ(std::filesystem::file_size(scratch_ / "out.gguf"), 12u);
+  EXPECT_THAT(scratch.names(), ElementsAre("out.gguf"));
+  EXPECT_EQ(std::filesystem::file_size(scratch / "out.gguf"), 12u);
 }
 
 TEST_F(GgufWriterTest, CommitTakesThePlaceOfTheOldFile) {
-  scratch_.file("out.gguf", "the old file");
-  GgufWriter out(scratch_ / "out.gguf");
+  scratch.file("out.gguf", "the old file");
+  GgufWriter out(scratch / "out.gguf");
   fill(out);
   out.commit();
-  EXPECT_NO_THROW(Gguf::open(scratch_ / "out.gguf"));
+  EXPECT_NO_THROW(Gguf::open(scratch / "out.gguf"));
 }
 
 TEST_F(GgufWriterTest, PlacesThatCannotBeWritten) {
@@ -189,8 +189,8 @@ TEST_F(GgufWriterTest, PlacesThatCannotBeWritten) {
       return error.what();
     }
   };
-  EXPECT_THAT(complaint(scratch_ / "no/such/folder.gguf"), HasSubstr("folder.gguf' cannot be created: No such file"));
-  EXPECT_THAT(complaint(scratch_.path()), HasSubstr("not a regular file"));
+  EXPECT_THAT(complaint(scratch / "no/such/folder.gguf"), HasSubstr("folder.gguf' cannot be created: No such file"));
+  EXPECT_THAT(complaint(scratch.path()), HasSubstr("not a regular file"));
   EXPECT_THAT(complaint("/dev/null"), HasSubstr("not a regular file"));
 }
 
@@ -202,7 +202,7 @@ TEST_F(GgufWriterTest, AFullDiskIsAnErrorAndLeavesNothing) {
   ::setrlimit(RLIMIT_FSIZE, &small);
   std::string message;
   try {
-    GgufWriter out(scratch_ / "out.gguf");
+    GgufWriter out(scratch / "out.gguf");
     fill(out);
   } catch (const Error& error) {
     message = error.what();
@@ -211,11 +211,11 @@ TEST_F(GgufWriterTest, AFullDiskIsAnErrorAndLeavesNothing) {
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, old_handler);
   EXPECT_THAT(message, HasSubstr("out.gguf' cannot be written"));
-  EXPECT_THAT(scratch_.names(), IsEmpty());
+  EXPECT_THAT(scratch.names(), IsEmpty());
 }
 
 TEST_F(GgufWriterTest, MisuseIsOurBug) {
-  GgufWriter out(scratch_ / "out.gguf");
+  GgufWriter out(scratch / "out.gguf");
   out.declare("a", GGML_TYPE_F32, std::vector<std::int64_t>{2});
   EXPECT_THROW(out.declare("a", GGML_TYPE_F32, std::vector<std::int64_t>{2}), Error);
   EXPECT_THROW(out.declare("b", GGML_TYPE_Q8_0, std::vector<std::int64_t>{33}), Error);
