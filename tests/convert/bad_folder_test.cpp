@@ -40,14 +40,14 @@ TEST_F(ConvertBadFolder, MissingFiles) {
   folder.scratch().file("pytorch_model.bin", "PK");
   const std::string path = folder.path().string();
   EXPECT_THAT(complaint(folder), AllOf(HasSubstr("only pytorch_model.bin"),
-                                        HasSubstr("import LLaDAModelLM as M; M.from_pretrained('" + path +
-                                                  "').save_pretrained('" + path + "-safetensors', safe_serial"),
-                                        HasSubstr("copy the tokenizer files")));
+                                       HasSubstr("import LLaDAModelLM as M; M.from_pretrained('" + path +
+                                                 "').save_pretrained('" + path + "-safetensors', safe_serial"),
+                                       HasSubstr("copy the tokenizer files")));
   json own = folder.config;
   own["auto_map"] = {{"AutoConfig", "configuration_llada.LLaDAConfig"}, {"AutoModel", "modeling_llada.LLaDAModelLM"}};
   folder.scratch().file("config.json", own.dump());
   EXPECT_THAT(complaint(folder), HasSubstr("import AutoModel as M; M.from_pretrained('" + path +
-                                            "', trust_remote_code=True).save_pretrained('"));
+                                           "', trust_remote_code=True).save_pretrained('"));
   EXPECT_THROW(convert(folder.path() / "nothing", folder.out(), {}), Error);
 }
 
