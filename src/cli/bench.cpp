@@ -66,9 +66,7 @@ int bench_forward(const BenchOptions& options) {
       if (n < 1) bad_value(list == &options.batches ? "batch" : "length", std::to_string(n), "1 or more");
   if (options.repeats < 1) bad_value("repeats", std::to_string(options.repeats), "1 or more");
   const std::shared_ptr<Model> model = Model::load(options.file, options.model);
-  if (model->role() != Role::denoiser)
-    throw Error(ErrorCode::invalid_request,
-                options.file + " is a " + role_name(model->role()) + ", expected a denoiser");
+  model->require(Role::denoiser);
   Runtime& runtime = model->runtime();
   const GgufTensor* typical = model->file()->find("blk.0.attn_output.weight");
   const int parts = parts_of(typical == nullptr ? GGML_TYPE_F32 : typical->type);

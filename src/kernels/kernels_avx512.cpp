@@ -14,16 +14,6 @@ constexpr int kRows = 12;   // rows of a tile: two accumulators each, and a few 
 }  // namespace
 
 extern const Kernels kKernels;
-const Kernels kKernels = {.name = "avx512",
-                          .packed_bytes = packed_bytes,
-                          .pack = pack_weight,
-                          .packed_rows_bytes = nullptr,
-                          .pack_rows = nullptr,
-                          .linear = linear,
-                          .attention = attention,
-                          .gelu_erf = gelu_erf,
-                          .gelu_tanh = gelu_tanh,
-                          .swiglu = swiglu,
-                          .exercise = exercise};
+constinit const Kernels kKernels = kernels_named("avx512");
 
 }  // namespace pgdlm::avx512

@@ -14,16 +14,6 @@ constexpr int kRows = 4;   // rows of a tile: two accumulators each, and a few r
 }  // namespace
 
 extern const Kernels kKernels;
-const Kernels kKernels = {.name = "baseline",
-                          .packed_bytes = packed_bytes,
-                          .pack = pack_weight,
-                          .packed_rows_bytes = nullptr,
-                          .pack_rows = nullptr,
-                          .linear = linear,
-                          .attention = attention,
-                          .gelu_erf = gelu_erf,
-                          .gelu_tanh = gelu_tanh,
-                          .swiglu = swiglu,
-                          .exercise = exercise};
+constinit const Kernels kKernels = kernels_named("baseline");
 
 }  // namespace pgdlm::baseline

@@ -291,3 +291,17 @@ inline void swiglu(const float* gate, const float* up, float* y, std::size_t cou
     return g * sigmoid(g) * take(up);
   });
 }
+
+constexpr Kernels kernels_named(const char* name) {
+  return {.name = name,
+          .packed_bytes = packed_bytes,
+          .pack = pack_weight,
+          .packed_rows_bytes = nullptr,
+          .pack_rows = nullptr,
+          .linear = linear,
+          .attention = attention,
+          .gelu_erf = gelu_erf,
+          .gelu_tanh = gelu_tanh,
+          .swiglu = swiglu,
+          .exercise = exercise};
+}

@@ -104,6 +104,13 @@ const char* role_name(Role role) {
   return "?";
 }
 
+void Model::require(Role role) const {
+  if (role_ == role) return;
+  throw Error(ErrorCode::invalid_request,
+              file_->path() + " is a " + role_name(role_) + ", expected a " + role_name(role),
+              role == Role::denoiser ? "LLaDA, Dream, MDLM and fill-mask BERT or RoBERTa files can denoise" : "");
+}
+
 void Model::read_role(const ModelOptions& options) {
   const Architecture& architecture = find_architecture(*file_);
   const NetworkSizes& s = sizes();

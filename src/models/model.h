@@ -41,6 +41,7 @@ class Model {
   const std::shared_ptr<const Gguf>& file() const { return file_; }
   const std::string& architecture() const { return architecture_; }
   Role role() const { return role_; }
+  void require(Role role) const;  // Error{invalid_request} if it is another
   const NetworkSizes& sizes() const { return runtime_->sizes(); }
   const DiffusionHints& diffusion() const { return diffusion_; }      // of a denoiser
   const std::vector<std::string>& labels() const { return labels_; }  // of a classifier, one per output

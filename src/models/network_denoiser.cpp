@@ -153,10 +153,7 @@ class NetworkDenoiser final : public Denoiser {
 }  // namespace
 
 std::shared_ptr<Denoiser> make_denoiser(std::shared_ptr<Model> model) {
-  if (model->role() != Role::denoiser)
-    throw Error(ErrorCode::invalid_request,
-                model->file()->path() + " is a " + role_name(model->role()) + ", expected a denoiser",
-                "LLaDA, Dream, MDLM and fill-mask BERT or RoBERTa files can denoise");
+  model->require(Role::denoiser);
   return std::make_shared<NetworkDenoiser>(std::move(model));
 }
 

@@ -11,12 +11,6 @@
 namespace pgdlm {
 namespace {
 
-void require_role(const Model& model, Role role) {
-  if (model.role() != role)
-    throw Error(ErrorCode::invalid_request,
-                model.file()->path() + " is a " + role_name(model.role()) + ", expected a " + role_name(role));
-}
-
 // Hidden states through the head, as many at a time as memory allows.
 std::vector<float> through_head(Runtime& runtime, std::span<const float> hidden) {
   const auto width = static_cast<std::size_t>(runtime.sizes().embedding);
@@ -38,7 +32,7 @@ std::vector<Position> all_positions(std::span<const Token> tokens) {
 }  // namespace
 
 std::vector<std::vector<float>> classify(Model& model, std::span<const std::vector<Token>> texts) {
-  require_role(model, Role::classifier);
+  model.require(Role::classifier);
   std::vector<TokenRow> rows;
   for (const auto& text : texts) rows.push_back({text, {0}});
   std::vector<float> hidden;
@@ -52,7 +46,7 @@ std::vector<std::vector<float>> classify(Model& model, std::span<const std::vect
 }
 
 std::vector<std::vector<double>> step_probabilities(Model& model, std::span<const std::vector<Token>> rows) {
-  require_role(model, Role::process_reward);
+  model.require(Role::process_reward);
   return StepScorer(model, 0).score(rows);
 }
 

@@ -31,9 +31,7 @@ struct StepScorer::Stretch {
 
 StepScorer::StepScorer(Model& model, std::size_t cache_bytes)
     : model_(model), cache_bytes_(cache_bytes), root_(std::make_unique<Stretch>()) {
-  if (model.role() != Role::process_reward)
-    throw Error(ErrorCode::invalid_request,
-                model.file()->path() + " is a " + role_name(model.role()) + ", expected a process reward");
+  model.require(Role::process_reward);
   root_->known = true;
 }
 

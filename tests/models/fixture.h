@@ -1,8 +1,6 @@
 // The tiny models of tests/data/hf, converted once per test program, and rows of tokens to try them on.
 #pragma once
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <map>
 #include <random>
@@ -10,25 +8,13 @@
 #include <vector>
 
 #include "convert/convert.h"
+#include "kit/scratch.h"
 #include "models/model.h"
 
 namespace pgdlm {
 
-// A folder of this process, removed with it.
-class Scratch {
- public:
-  Scratch() { std::filesystem::create_directories(path_); }
-  ~Scratch() { std::filesystem::remove_all(path_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_ = std::filesystem::temp_directory_path() / ("pgdlm-models-" + std::to_string(::getpid()));
-};
-
 inline const Scratch& scratch() {
-  static const Scratch folder;
+  static const Scratch folder("models");
   return folder;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "convert/convert.h"
+#include "kit/scratch.h"
 #include "models/model.h"
 #include "parity/compare.h"
 #include "parity/judge.h"
@@ -55,7 +56,7 @@ double worst_difference(Model& model, const RandomModel& shape, const std::files
 // On a CPU we multiply what the weights decode to by unrounded activations, whatever the weights' type. libllama rounds
 // activations to the weights' kind, so it is asked twice: on the same file, and on one with the decoded weights in f32.
 TEST_P(Libllama, Agrees) {
-  const TemporaryFolder folder;
+  const Scratch folder{"parity"};
   RandomModel shape = GetParam().model;
   write_random_gguf(folder / "ours.gguf", shape);
   shape.head = false;
@@ -105,7 +106,7 @@ class Converted : public testing::TestWithParam<const char*> {};
 
 // llama.cpp's own converter drops the labels of the two-label case, and then cannot load the file.
 TEST_P(Converted, FilesRunInLibllama) {
-  const TemporaryFolder folder;
+  const Scratch folder{"parity"};
   const auto file = folder / "converted.gguf";
   convert(std::string(PGDLM_SOURCE_DIR) + "/tests/data/hf/" + GetParam(), file, {.type = GGML_TYPE_F32, .threads = 1});
   const auto model = Model::load(file, {.device = {.threads = 1}});

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "convert/convert.h"
+#include "kit/scratch.h"
 #include "models/model.h"
 #include "parity/compare.h"
 #include "text/tokenizer.h"
@@ -60,7 +61,7 @@ class Reference : public testing::TestWithParam<Family> {
     return all;
   }
 
-  TemporaryFolder folder;
+  Scratch folder{"parity"};
   nlohmann::json expected;
   std::vector<std::vector<Token>> rows;
 };
