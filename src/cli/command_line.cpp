@@ -53,11 +53,18 @@ struct Adder {
   }
 };
 
+void add_mask_option(Adder add, ModelOptions& model) {
+  add({"mask-token", "", "id of the mask, for GGUF files that do not name it", "ID"}, model.mask);
+}
+
 void add_model_options(Adder add, ModelOptions& model) {
   add({"device", "", "where a GGUF model runs; `pgdlm devices` lists them (cpu)", "NAME"}, model.device.device);
-  add({"rpc", "", "run on the first device of a ggml RPC server instead", "HOST:PORT"}, model.device.rpc);
+  add({"rpc", "",
+       "run on the first device of a ggml RPC server instead; if the server is lost on the way, this program ends",
+       "HOST:PORT"},
+      model.device.rpc);
   add({"max-tokens", "", "tokens per forward, which bounds the memory of a batch (4096)"}, model.max_tokens);
-  add({"mask-token", "", "id of the mask, for GGUF files that do not name it", "ID"}, model.mask);
+  add_mask_option(add, model);
 }
 
 void add_run_options(Adder add, RunOptions& run) {
@@ -146,51 +153,67 @@ Verb parsed_verb(const CLI::App& app) {
   return Verb::version;
 }
 
-void add_model_commands(CLI::App& app, Invocation& in) {
-  CLI::App* models = app.add_subcommand("models", "List the models, their words and their rewards.");
-  CLI::App* info = models->add_subcommand("info", "Say what a GGUF file is: sizes, types, tokeniser, defaults.");
-  info->add_option("FILE", in.info, "a GGUF file")->required();
-  info->formatter(app.get_formatter());
-
+void add_convert(CLI::App& app, ConvertOptionsText& options) {
   CLI::App* convert = app.add_subcommand("convert", "Make a GGUF file of a Hugging Face folder.");
-  convert->add_option("DIR", in.convert.dir, "a folder with config.json, a tokeniser and safetensors")->required();
-  convert->add_option("OUT", in.convert.out, "the GGUF file to write")->required();
-  Adder converted{*convert, "Options"};
-  converted({"type", "", "of the matrices: f32, f16, bf16, q8_0, q4_k, ... (f16)", "TYPE"}, in.convert.type);
-  converted({"tokenizer", "", "take the tokeniser's files from this folder (DIR)", "FOLDER"}, in.convert.tokenizer);
+  convert->add_option("DIR", options.dir, "a folder with config.json, weights (safetensors or .bin) and a tokeniser")
+      ->required();
+  convert->add_option("OUT", options.out, "the GGUF file to write")->required();
+  Adder add{*convert, "Options"};
+  add({"type", "", "of the matrices: f32, f16, bf16, q8_0, q4_k, ... (f16)", "TYPE"}, options.type);
+  add({"tokenizer", "", "take the tokeniser's files from this folder (DIR)", "FOLDER"}, options.tokenizer);
   convert->footer(kConvertFooter);
+}
 
+void add_models(CLI::App& app, InfoOptions& options) {
+  CLI::App* models = app.add_subcommand("models", "List the models, their words and their rewards.");
+  models->footer(kModelsFooter);
+  CLI::App* info = models->add_subcommand("info", "Say what a GGUF file is: sizes, types, tokeniser, defaults.");
+  info->add_option("FILE", options.file, "a GGUF file")->required();
+  add_mask_option({*info, "Options"}, options.model);
+  info->formatter(app.get_formatter());
+  info->footer(kModelsFooter);
+}
+
+void add_forward(CLI::App& app, ForwardOptions& options) {
   CLI::App* forward = app.add_subcommand("forward", "Write what the network itself says of rows of tokens, as .npy.");
-  forward->add_option("FILE", in.forward.file, "a GGUF file")->required();
-  forward->add_option("--ids", in.forward.ids, "a row of token ids, comma-separated; may be repeated")
+  forward->add_option("FILE", options.file, "a GGUF file")->required();
+  forward->add_option("--ids", options.ids, "a row of token ids, comma-separated; may be repeated")
       ->required()
+      ->allow_extra_args(false)  // the word after it may be FILE
       ->type_name("ID,ID,...")
       ->group("Options");
-  Adder options{*forward, "Options"};
-  options({"out", "", "row i is written to OUT.i.npy", "OUT"}, in.forward.out);
-  options({"threads", "-t", "threads of the CPU device; 0: one for each core (0)"}, in.forward.model.device.threads);
-  add_model_options(options, in.forward.model);
+  Adder add{*forward, "Options"};
+  add({"out", "", "row i is written to OUT.i.npy", "OUT"}, options.out);
+  add({"threads", "-t", "threads of the CPU device; 0: one for each core (0)"}, options.model.device.threads);
+  add_model_options(add, options.model);
   forward->footer(kForwardFooter);
+}
 
+void add_tokenize(CLI::App& app, TokenizeOptions& options) {
   CLI::App* tokenize = app.add_subcommand("tokenize", "Print the tokens of a text: ids and pieces.");
-  tokenize->add_option("FILE", in.tokenize.file, "a GGUF file")->required();
-  tokenize->add_option("TEXT", in.tokenize.text, "the text")->required();
-  Adder shown{*tokenize, "Options"};
-  shown({"special", "", "add what the model expects around a text, and read markers such as <mask> in it"},
-        in.tokenize.special);
-  shown({"ids", "", "print the ids alone, comma-separated, as forward takes them"}, in.tokenize.ids);
+  tokenize->add_option("FILE", options.file, "a GGUF file")->required();
+  tokenize->add_option("TEXT", options.text, "the text")->required();
+  Adder add{*tokenize, "Options"};
+  add({"special", "", "add what the model expects around a text, and read markers such as <mask> in it"},
+      options.special);
+  add({"ids", "", "print the ids alone, comma-separated, as forward takes them"}, options.ids);
+  tokenize->footer(kTokenizeFooter);
+}
+
+void add_bench(CLI::App& app, BenchOptions& options) {
   CLI::App* bench = app.add_subcommand("bench", "Measure this machine.");
   bench->require_subcommand(1);
+  bench->footer(kBenchFooter);
   CLI::App* speed = bench->add_subcommand("forward", "Positions and GFLOP per second, beside the machine's own peak.");
   speed->formatter(app.get_formatter());
-  speed->add_option("FILE", in.bench.file, "a GGUF file")->required();
-  speed->add_option("--batch", in.bench.batches, "rows per forward (1,4,16)")->delimiter(',')->type_name("N,N,...");
-  speed->add_option("--length", in.bench.lengths, "tokens per row (32,128)")->delimiter(',')->type_name("N,N,...");
-  speed->add_option("--repeats", in.bench.repeats, "of each measurement (5)")->type_name("N");
-  Adder where{*speed, "Options"};
-  where({"threads", "-t", "threads of the CPU device; 0: one for each core (0)"}, in.bench.model.device.threads);
-  add_model_options(where, in.bench.model);
-  app.add_subcommand("devices", "List the devices a GGUF model can run on.");
+  speed->footer(kBenchFooter);
+  speed->add_option("FILE", options.file, "a GGUF file")->required();
+  Adder add{*speed, "Options"};
+  add({"batch", "", "rows per forward (1,4,16)"}, options.batches);
+  add({"length", "", "tokens per row (32,128)"}, options.lengths);
+  add({"repeats", "", "of each measurement (5)"}, options.repeats);
+  add({"threads", "-t", "threads of the CPU device; 0: one for each core (0)"}, options.model.device.threads);
+  add_model_options(add, options.model);
 }
 
 }  // namespace
@@ -210,7 +233,12 @@ Invocation parse_command_line(int argc, const char* const* argv) {
   CLI::App* replay = app.add_subcommand("replay", "Play a trace: weights, ESS and the best canvas, stage by stage.");
   replay->add_option("FILE", in.replay.file, "a file written by generate --trace")->required();
   Adder{*replay, "Options"}({"delay", "", "milliseconds per stage on a terminal (60)"}, in.replay.delay_ms);
-  add_model_commands(app, in);
+  add_models(app, in.info);
+  add_convert(app, in.convert);
+  add_forward(app, in.forward);
+  add_tokenize(app, in.tokenize);
+  add_bench(app, in.bench);
+  app.add_subcommand("devices", "List the devices a GGUF model can run on.");
   app.add_subcommand("version", "Print the version.");
   for (CLI::App* command : app.get_subcommands(nullptr)) command->allow_extras();
 

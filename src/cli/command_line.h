@@ -26,6 +26,11 @@ struct ReplayOptions {
   int delay_ms = 60;  // on a terminal, per weighing
 };
 
+struct InfoOptions {
+  std::string file;
+  ModelOptions model;
+};
+
 struct ForwardOptions {
   std::string file;
   std::vector<std::string> ids;  // one text of comma-separated ids per row
@@ -56,7 +61,7 @@ struct Invocation {
   GenerateOptions generate;
   RunOptions run;
   ReplayOptions replay;
-  std::string info;  // a GGUF file
+  InfoOptions info;
   ForwardOptions forward;
   TokenizeOptions tokenize;
   ConvertOptionsText convert;

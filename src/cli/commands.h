@@ -10,7 +10,7 @@ int replay(const ReplayOptions& options);
 int models();
 int devices();
 int bench_forward(const BenchOptions& options);
-int models_info(const std::string& file);
+int models_info(const InfoOptions& options);
 int forward(const ForwardOptions& options);
 int tokenize(const TokenizeOptions& options);
 int convert(const ConvertOptionsText& options);

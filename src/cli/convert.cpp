@@ -16,6 +16,13 @@ namespace {
 // One line that fills up, drawn at most ten times a second; nothing in a pipe.
 class Bar {
  public:
+  Bar() = default;
+  ~Bar() {  // before the result, or before what went wrong
+    if (drawn_ != std::chrono::steady_clock::time_point()) fmt::print(stderr, "\r\x1b[K");
+  }
+  Bar(const Bar&) = delete;
+  Bar& operator=(const Bar&) = delete;
+
   void show(const ConvertProgress& p) {
     const auto now = std::chrono::steady_clock::now();
     const bool due = now - drawn_ > std::chrono::milliseconds(100) || p.done == p.total;
@@ -30,29 +37,28 @@ class Bar {
                share > 0 ? spent * (1 - share) / share : 0.0, p.tensor);
     std::fflush(stderr);
   }
-  void clear() const {
-    if (tty_) fmt::print(stderr, "\r{:100}\r", "");
-  }
 
  private:
   bool tty_ = isatty(STDERR_FILENO) == 1;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now(), drawn_;
 };
 
-}  // namespace
-
-int convert(const ConvertOptionsText& options) {
-  const ggml_type type = parse_weight_type(options.type);
+ConvertReport convert_shown(const ConvertOptionsText& options, ggml_type type) {
   Interrupt interrupt;
   std::stop_source stop;
   interrupt.watch([&] { stop.request_stop(); });
   Bar bar;
-  const ConvertReport report = pgdlm::convert(options.dir, options.out,
-                                              {.type = type,
-                                               .tokenizer = options.tokenizer,
-                                               .progress = [&](const ConvertProgress& p) { bar.show(p); },
-                                               .cancel = stop.get_token()});
-  bar.clear();
+  return pgdlm::convert(options.dir, options.out,
+                        {.type = type,
+                         .tokenizer = options.tokenizer,
+                         .progress = [&](const ConvertProgress& p) { bar.show(p); },
+                         .cancel = stop.get_token()});
+}
+
+}  // namespace
+
+int convert(const ConvertOptionsText& options) {
+  const ConvertReport report = convert_shown(options, parse_weight_type(options.type));
   fmt::print("{}: {}, {} tensors, {:.1f} MB\n", options.out, report.architecture, report.tensors,
              static_cast<double>(report.bytes) / 1e6);
   for (const std::string& fallback : report.fallbacks)

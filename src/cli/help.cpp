@@ -60,12 +60,34 @@ const char* const kGenerateFooter =
 
 const char* const kConvertFooter =
     "Families: MDLM, LLaDA, Dream, BERT and RoBERTa (fill-mask, classifiers), Qwen2.5-Math-PRM; told by config.json.\n"
+    "\n"
+    "Examples:\n"
     "  pgdlm convert ~/LLaDA-8B-Instruct llada.gguf --type q8_0\n"
+    "  pgdlm convert ~/mdlm-owt mdlm.gguf --tokenizer ~/gpt2\n"
     "  pgdlm models info llada.gguf";
+
 const char* const kForwardFooter =
     "A denoiser gives logits [length, vocab] before any rule or shift, a classifier logits [1, labels], a process "
     "reward\n"
     "the probability at each step token [steps, 1].\n"
-    "  pgdlm forward model.gguf --ids 0,31414,2 --ids 0,2 --out logits";
+    "\n"
+    "Examples:\n"
+    "  pgdlm forward model.gguf --ids 0,31414,2 --ids 0,2 --out logits\n"
+    "  pgdlm forward model.gguf --ids $(pgdlm tokenize model.gguf \"a text\" --special --ids) --out logits";
+
+const char* const kModelsFooter =
+    "Examples:\n"
+    "  pgdlm models\n"
+    "  pgdlm models info llada.gguf";
+
+const char* const kTokenizeFooter =
+    "Examples:\n"
+    "  pgdlm tokenize llada.gguf \"What is 17 + 25?\"\n"
+    "  pgdlm tokenize roberta.gguf \"It is <mask>.\" --special --ids";
+
+const char* const kBenchFooter =
+    "Examples:\n"
+    "  pgdlm bench forward llada.gguf\n"
+    "  pgdlm bench forward llada.gguf --batch 1,8 --length 256 --repeats 3";
 
 }  // namespace pgdlm::cli

@@ -18,5 +18,8 @@ extern const char* const kProgramFooter;
 extern const char* const kGenerateFooter;
 extern const char* const kConvertFooter;
 extern const char* const kForwardFooter;
+extern const char* const kModelsFooter;
+extern const char* const kTokenizeFooter;
+extern const char* const kBenchFooter;
 
 }  // namespace pgdlm::cli

@@ -1,7 +1,6 @@
 // Looking at a GGUF file: what it is, what its network says, how its tokeniser cuts.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <map>
 #include <numeric>
 
@@ -13,17 +12,6 @@
 
 namespace pgdlm::cli {
 namespace {
-
-std::vector<Token> parse_ids(std::string_view text) {
-  std::vector<Token> ids;
-  const char* allowed = "token ids separated by commas, such as 1,2,3";
-  for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', start), text.size());
-    ids.push_back(parse_number<Token>("ids", text.substr(start, comma - start), allowed));
-    start = comma + 1;
-  }
-  return ids;
-}
 
 std::string human_bytes(double bytes) {
   constexpr std::array kUnits = {"B", "kB", "MB", "GB"};
@@ -72,11 +60,11 @@ const char* chat_name(ChatFormat format) {
 
 }  // namespace
 
-int models_info(const std::string& path) {
-  const std::shared_ptr<Model> model = Model::load(path);
+int models_info(const InfoOptions& options) {
+  const std::shared_ptr<Model> model = Model::load(options.file, options.model);
   const Gguf& file = *model->file();
   const NetworkSizes& s = model->sizes();
-  fmt::print("file           {}\n", path);
+  fmt::print("file           {}\n", options.file);
   if (const auto name = file.get<std::string>("general.name")) fmt::print("name           {}\n", *name);
   fmt::print("architecture   {}, a {}\n", model->architecture(), role_name(model->role()));
   fmt::print("sizes          {} layers, {} wide, vocabulary {}, up to {} tokens\n", s.layers, s.embedding, s.vocab,
@@ -96,7 +84,8 @@ int models_info(const std::string& path) {
 
 int forward(const ForwardOptions& options) {
   std::vector<std::vector<Token>> rows;
-  for (const std::string& ids : options.ids) rows.push_back(parse_ids(ids));
+  for (const std::string& ids : options.ids)
+    rows.push_back(parse_numbers<Token>("ids", ids, "token ids separated by commas, such as 1,2,3"));
   const std::shared_ptr<Model> model = Model::load(options.file, options.model);
   const std::vector<RawOutput> outputs = raw_outputs(*model, rows);
   for (std::size_t i = 0; i < outputs.size(); ++i) {

@@ -1,5 +1,6 @@
-// Ctrl-C. While one of these lives, the first SIGINT calls `cancel` on a thread of its own, so that a run can end with
-// the best it has; the second ends the process. Make it before any other thread: they inherit that SIGINT is blocked.
+// Ctrl-C, and kill. While one of these lives, the first SIGINT or SIGTERM calls `cancel` on a thread of its own, so
+// that a run can end with the best it has and nothing half-written stays; the second ends the process. Make it before
+// any other thread: they inherit that these signals are blocked.
 #pragma once
 
 #include <signal.h>

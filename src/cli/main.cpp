@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <csignal>
 #include <exception>
 #include <string>
 #include <utility>
@@ -69,6 +70,7 @@ int run(int argc, const char* const* argv) {
 }  // namespace pgdlm::cli
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of write(), as a full disk is
   try {
     return pgdlm::cli::run(argc, argv);
   } catch (const pgdlm::Error& e) {

@@ -2,6 +2,7 @@
 // field, the value and what is allowed.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <concepts>
@@ -9,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "cli/names.h"
 #include "pgdlm/error.h"
@@ -47,7 +49,7 @@ std::string value_hint() {
   else if constexpr (std::is_same_v<T, SchemePtr>)
     return "NAME";
   else
-    return std::floating_point<T> ? "X" : "N";
+    return std::floating_point<T> ? "X" : std::is_same_v<T, std::vector<int>> ? "N,N,..." : "N";
 }
 
 template <class T>
@@ -58,6 +60,18 @@ T parse_number(std::string_view field, std::string_view text, const std::string&
   if constexpr (std::floating_point<T>) good = good && !std::isnan(value);
   if (!good) bad_value(field, text, allowed);
   return value;
+}
+
+// Numbers separated by commas, at least one.
+template <class T>
+std::vector<T> parse_numbers(std::string_view field, std::string_view text, const std::string& allowed) {
+  std::vector<T> all;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', start), text.size());
+    all.push_back(parse_number<T>(field, text.substr(start, comma - start), allowed));
+    start = comma + 1;
+  }
+  return all;
 }
 
 template <class T>
@@ -84,6 +98,8 @@ T parse_value(std::string_view field, std::string_view text) {
     const int every = text == "block" ? 0 : parse_number<int>(field, text, allowed);
     if (text != "block" && every < 1) bad_value(field, text, allowed);
     return {every};
+  } else if constexpr (std::is_same_v<T, std::vector<int>>) {
+    return parse_numbers<int>(field, text, "integers separated by commas, such as 1,4,16");
   } else {
     return parse_number<T>(field, text, std::floating_point<T> ? "a number" : "an integer");
   }

@@ -61,7 +61,7 @@ void set_keys(const JsonFile& config, const BertSizes& sizes, bool roberta, Plan
   plan.set("bert.embedding_length", sizes.d);
   plan.set("bert.feed_forward_length", sizes.feed_forward);
   plan.set("bert.attention.head_count", sizes.heads);
-  plan.set("bert.attention.layer_norm_epsilon", config.get_or<double>({"layer_norm_eps"}, roberta ? 1e-5 : 1e-12));
+  plan.set("bert.attention.layer_norm_epsilon", config.positive("layer_norm_eps", roberta ? 1e-5 : 1e-12));
   plan.set("bert.attention.causal", false);
   plan.set("bert.vocab_size", sizes.vocab);
   plan.set("bert.activation", activation(config));
@@ -153,6 +153,13 @@ void plan_masked_lm(const JsonFile& config, const BertSizes& s, const MaskedLmNa
   plan.ignore(names.decoder + ".bias");
 }
 
+// RoBERTa's masked-LM head has the erf form whatever the layers have; a GGUF file has one name for both.
+void check_one_activation(const JsonFile& config) {
+  if (activation(config) == "gelu_erf") return;
+  throw Error(ErrorCode::unsupported, config.path() + ": hidden_act is " + config.json()["hidden_act"].dump() +
+                                          ", supported for the masked-LM head of RoBERTa: gelu, gelu_python");
+}
+
 std::string architectures(const JsonFile& config) {
   return config.json().value("architectures", nlohmann::json::array()).dump();
 }
@@ -175,10 +182,12 @@ void plan_either(const JsonFile& config, bool roberta, Plan& plan) {
   plan_trunk(sizes, plan);
   const bool classifier = plan.has(roberta ? "classifier.out_proj.weight" : "classifier.weight");
   const bool masked_lm = plan.has(names.dense + ".weight");
-  if (is_masked_lm(config, classifier, masked_lm))
+  if (is_masked_lm(config, classifier, masked_lm)) {
+    if (roberta) check_one_activation(config);
     plan_masked_lm(config, sizes, names, plan);
-  else if (classifier)
+  } else if (classifier) {
     plan_classifier(config, sizes, roberta, plan);
+  }
   // Left over from other trainings. Where no head was found, its tensors may mean a model that we do not know.
   for (const char* prefix : {"pooler.dense.", "cls.seq_relationship."}) plan.ignore_all(prefix);
   if (classifier || masked_lm)

@@ -5,6 +5,7 @@
 #include "convert/families.h"
 #include "convert/stream.h"
 #include "convert/weight_type.h"
+#include "gguf/mapped_file.h"
 #include "gguf/writer.h"
 #include "pgdlm/error.h"
 
@@ -29,29 +30,47 @@ void set_diffusion_keys(const JsonFile& config, Plan& plan) {
   const auto given = config.json().find("diffusion");
   if (given == config.json().end() || given->is_null()) return;
   if (!given->is_object()) config.fail("diffusion: expected an object");
-  const auto bad = [&](const std::string& name, const char* expected) {
-    config.fail("diffusion." + name + ": expected " + expected + ", got " + given->at(name).dump());
-  };
   for (const auto& [name, value] : given->items()) {
+    const auto require = [&, &field = name, &got = value](bool good, const char* expected) {
+      if (!good) config.fail("diffusion." + field + ": expected " + expected + ", got " + got.dump());
+    };
     const std::string key = "diffusion." + name;
     if (name == "process") {
-      if (!value.is_string()) bad(name, "a string");
+      const bool known = value == "mdlm" || value == "remdm" || value == "llada" || value == "dream";
+      require(known, "mdlm, remdm, llada or dream");
       plan.set(key, value.get<std::string>());
     } else if (name == "shift_logits") {
-      if (!value.is_boolean()) bad(name, "true or false");
+      require(value.is_boolean(), "true or false");
       plan.set(key, value.get<bool>());
     } else if (name == "steps" || name == "block_length") {
-      if (!value.is_number_unsigned() || value.get<std::uint64_t>() > 1u << 30) bad(name, "an integer");
+      const bool sound = value.is_number_unsigned() && value > 0u && value <= 1u << 30;
+      require(sound, "an integer from 1 on");
       plan.set(key, value.get<std::int64_t>());
     } else if (name == "temperature") {
-      if (!value.is_number()) bad(name, "a number");
+      require(value.is_number() && value >= 0, "a number from 0 on");
       plan.set(key, value.get<double>());
     } else if (name == "time_conditioning") {
       if (value != false)
         throw Error(ErrorCode::unsupported,
                     config.path() + ": diffusion.time_conditioning is " + value.dump() + ", supported: false");
+    } else {
+      config.fail("diffusion has the field '" + name +
+                  "', allowed: process, shift_logits, steps, block_length, temperature, time_conditioning");
     }
   }
+}
+
+// A slip of the pen must not cost somebody a file, such as the very weights that are read.
+void check_target(const fs::path& target) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(target, ignored) || fs::file_size(target, ignored) == 0) return;
+  const MappedFile there(target);
+  const std::string_view start(reinterpret_cast<const char*>(there.bytes().data()),
+                               std::min<std::size_t>(there.bytes().size(), 4));
+  if (start != "GGUF")
+    throw Error(ErrorCode::invalid_request,
+                "file '" + target.string() + "' is there and is not a GGUF file, so it is not overwritten",
+                "give another name for the new file, or remove this one first");
 }
 
 // The folder's own name, which a user chose; config.json's may be that of the model it was fine-tuned from. Only the
@@ -97,6 +116,7 @@ ConvertReport declare_all(const Plan& plan, const ConvertOptions& options, GgufW
 }
 
 ConvertReport convert_checked(const fs::path& folder, const fs::path& target, const ConvertOptions& options) {
+  check_target(target);
   const JsonFile config = read_config(folder);
   const Family family = find_family(config);
   const Checkpoint checkpoint(folder);

@@ -19,6 +19,7 @@ void plan_dream(const JsonFile& config, Plan& plan) {
 TokenizerRules dream_tokenizer(const JsonFile& config) {
   return {.rows = config.size({"vocab_size"}),
           .default_pre = "qwen2",
+          .default_nfc = true,
           .mask = config.get<std::int64_t>("mask_token_id"),
           .names = {{"mask", "<|mask|>"}},
           .needs_mask = true};

@@ -43,7 +43,7 @@ const Registered* look_up(const Table& table, const nlohmann::json& name) {
 
 // rope_theta, which newer files keep in rope_parameters. Any scaling of positions means another model.
 double rope_base(const JsonFile& config) {
-  double base = config.get_or<double>({"rope_theta"}, 10000.0);
+  double base = config.positive("rope_theta", 10000.0);
   for (const char* name : {"rope_scaling", "rope_parameters"}) {
     const auto given = config.json().find(name);
     if (given == config.json().end() || !given->is_object()) continue;
@@ -51,8 +51,11 @@ double rope_base(const JsonFile& config) {
     if (type != given->end() && *type != "default")
       throw Error(ErrorCode::unsupported,
                   config.path() + ": " + name + " of type " + type->dump() + ", supported: none");
-    if (const auto theta = given->find("rope_theta"); theta != given->end() && theta->is_number())
-      base = theta->get<double>();
+    const auto theta = given->find("rope_theta");
+    if (theta == given->end()) continue;
+    if (!theta->is_number() || theta->get<double>() <= 0)
+      config.fail(std::string(name) + ".rope_theta: expected a number above 0, got " + theta->dump());
+    base = theta->get<double>();
   }
   return base;
 }
@@ -106,7 +109,7 @@ DecoderSizes qwen2_sizes(const JsonFile& config) {
   sizes.kv_heads = config.size({"num_key_value_heads"}, sizes.heads);
   sizes.head = config.size({"head_dim"}, sizes.embedding / sizes.heads);
   sizes.vocab = config.size({"vocab_size"});
-  sizes.epsilon = config.get_or<double>({"rms_norm_eps"}, 1e-6);
+  sizes.epsilon = config.positive("rms_norm_eps", 1e-6);
   sizes.rope_base = rope_base(config);
   if (sizes.kv_heads < 1 || sizes.heads % sizes.kv_heads != 0 || sizes.head < 2 || sizes.head % 2 != 0)
     config.fail("heads do not fit together: num_attention_heads " + std::to_string(sizes.heads) +

@@ -85,11 +85,11 @@ void place_pieces(const HfVocab& vocab, std::int64_t rows, HfTokenizer& out) {
 
 constexpr const char* kMaskName = "<|mask|>";
 
-void set_mask(const HfVocab& vocab, const TokenizerRules& rules, HfTokenizer& out) {
+void set_mask(const HfVocab& vocab, const JsonFile& config, const TokenizerRules& rules, HfTokenizer& out) {
   if (rules.mask) {
     if (*rules.mask < 0 || *rules.mask >= rules.rows)
-      throw Error(ErrorCode::bad_model, "config.json: the mask token is " + std::to_string(*rules.mask) +
-                                            ", expected 0 to " + std::to_string(rules.rows - 1));
+      config.fail("the mask token is " + std::to_string(*rules.mask) + ", expected 0 to " +
+                  std::to_string(rules.rows - 1));
     const auto at = static_cast<std::size_t>(*rules.mask);
     const auto padding = out.ids.find("padding");
     const bool shared = padding != out.ids.end() && padding->second == *rules.mask;
@@ -166,7 +166,7 @@ void check_merges(const HfVocab& vocab, const HfTokenizer& out) {
 }
 
 void read_bpe(const HfVocab& vocab, const Notes& notes, const TokenizerRules& rules, HfTokenizer& out) {
-  out.nfc = wants_nfc(vocab, vocab.normalizer);
+  out.nfc = vocab.complete ? wants_nfc(vocab, vocab.normalizer) : rules.default_nfc;
   out.pre =
       vocab.complete ? recognise_pretokenizer(vocab.pre_tokenizer, rules.default_pre, vocab.source) : rules.default_pre;
   check_ignore_merges(vocab, out.pre);
@@ -236,7 +236,7 @@ HfTokenizer read_tokenizer(const fs::path& folder, const JsonFile& config, const
   out.wordpiece = vocab.wordpiece;
   place_pieces(vocab, rules.rows, out);
   find_roles(notes, rules, out);
-  set_mask(vocab, rules, out);
+  set_mask(vocab, config, rules, out);
   if (out.wordpiece)
     read_wordpiece(vocab, notes, out);
   else

@@ -19,6 +19,7 @@ namespace pgdlm {
 struct TokenizerRules {
   std::int64_t rows = 0;                     // of the embedding; the vocabulary is padded to it
   std::string default_pre = "gpt-2";         // pre-tokeniser where no tokenizer.json says it
+  bool default_nfc = false;                  // the same for composing text first
   std::optional<std::int64_t> mask;          // id, where config.json has it
   std::map<std::string, std::string> names;  // role -> piece, for folders that do not say: {"mask", "<mask>"}
   bool needs_mask = false;                   // a denoiser without a mask is an error

@@ -157,13 +157,17 @@ HfVocab read_vocab_json(const fs::path& folder) {
   HfVocab out{.source = file.path()};
   read_pieces(file, file.json(), out);
   if (!fs::exists(folder / "merges.txt"))
-    throw Error(ErrorCode::invalid_request, file.path() + ": there is no merges.txt beside it");
+    throw Error(ErrorCode::invalid_request, file.path() + ": there is no merges.txt beside it",
+                "download all files of the tokenizer");
   bool first = true;
   for (const std::string& line : lines_of(folder / "merges.txt")) {
     const bool comment = first && line.starts_with("#version");  // later lines may be merges of '#'
     first = false;
     if (!comment && !line.empty()) out.merges.push_back(line);
   }
+  if (out.merges.empty())
+    throw Error(ErrorCode::bad_model, (folder / "merges.txt").string() + ": expected a merge per line, got none",
+                "the file is damaged or was not downloaded to its end");
   out.added = read_old_added(folder);
   return out;
 }

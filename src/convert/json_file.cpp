@@ -1,5 +1,6 @@
 #include "convert/json_file.h"
 
+#include <cmath>
 #include <limits>
 
 #include "gguf/mapped_file.h"
@@ -78,6 +79,14 @@ std::int64_t JsonFile::size(std::initializer_list<std::string_view> names,
   if (*value < 1 || *value > std::numeric_limits<std::int32_t>::max())
     fail(name + ": expected 1 to 2147483647, got " + std::to_string(*value));
   return *value;
+}
+
+double JsonFile::positive(std::string_view name, double otherwise) const {
+  const double value = get_or<double>({name}, otherwise);
+  const auto stored = static_cast<float>(value);
+  if (!(stored > 0) || std::isinf(stored))
+    fail(std::string(name) + ": expected a number above 0, got " + shown(json_.at(std::string(name))));
+  return value;
 }
 
 void JsonFile::expect(std::string_view name, const nlohmann::json& value) const {

@@ -38,6 +38,9 @@ class JsonFile {
   // A size: an integer from 1 to 2^31 - 1. Absence is an error unless there is a default.
   std::int64_t size(std::initializer_list<std::string_view> names, std::optional<std::int64_t> otherwise = {}) const;
 
+  // A number above 0 that a GGUF file can hold.
+  double positive(std::string_view name, double otherwise) const;
+
   // Error{unsupported} unless the field is absent, null or equal to `value`: other values mean another model.
   void expect(std::string_view name, const nlohmann::json& value) const;
 

@@ -22,8 +22,8 @@ DecoderSizes llada_sizes(const JsonFile& config) {
   sizes.kv_heads = config.size({"n_kv_heads", "num_key_value_heads"}, sizes.heads);
   sizes.head = config.size({"head_dim"}, sizes.embedding / sizes.heads);
   sizes.vocab = config.size({"embedding_size", "vocab_size"});
-  sizes.epsilon = config.get_or<double>({"rms_norm_eps"}, 1e-5);
-  sizes.rope_base = config.get_or<double>({"rope_theta"}, 10000.0);
+  sizes.epsilon = config.positive("rms_norm_eps", 1e-5);
+  sizes.rope_base = config.positive("rope_theta", 10000.0);
   if (sizes.kv_heads < 1 || sizes.heads % sizes.kv_heads != 0 || sizes.head < 2 || sizes.head % 2 != 0)
     config.fail("heads do not fit together: n_heads " + std::to_string(sizes.heads) + ", n_kv_heads " +
                 std::to_string(sizes.kv_heads) + ", size " + std::to_string(sizes.head));

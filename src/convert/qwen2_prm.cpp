@@ -19,7 +19,7 @@ void plan_qwen2_prm(const JsonFile& config, Plan& plan) {
 }
 
 TokenizerRules qwen2_prm_tokenizer(const JsonFile& config) {
-  return {.rows = config.size({"vocab_size"}), .default_pre = "qwen2"};
+  return {.rows = config.size({"vocab_size"}), .default_pre = "qwen2", .default_nfc = true};
 }
 
 void set_step_token(const JsonFile&, const HfTokenizer& tokenizer, Plan& plan) {

@@ -123,12 +123,6 @@ std::string_view header_text(std::span<const std::byte> file, const std::string&
 
 }  // namespace
 
-std::string shape_text(std::span<const std::int64_t> shape) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-  return text + "]";
-}
-
 std::vector<HfTensor> parse_safetensors(std::span<const std::byte> file, const std::string& path) {
   const std::string_view text = header_text(file, path);
   json header;
@@ -144,11 +138,6 @@ std::vector<HfTensor> parse_safetensors(std::span<const std::byte> file, const s
     if (name != "__metadata__") tensors.push_back(read_entry({path, name, fields}, data));
   check_overlap(tensors, path);
   return tensors;
-}
-
-Safetensors::Safetensors(const std::filesystem::path& path) : path_(path.string()), file_(path) {
-  tensors_ = parse_safetensors(file_.bytes(), path_);
-  for (HfTensor& tensor : tensors_) tensor.file = &file_;
 }
 
 }  // namespace pgdlm

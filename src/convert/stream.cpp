@@ -121,7 +121,10 @@ class TensorStream {
     const std::size_t row_bytes = source.bytes.size() / static_cast<std::size_t>(source.shape[0]);
     const auto begin = static_cast<std::size_t>(tensor_.first_row + row) * row_bytes;
     const std::size_t size = static_cast<std::size_t>(rows) * row_bytes;
-    source.file->release(source.bytes.subspan(begin, size));
+    if (!source.by_columns)
+      source.file->release(source.bytes.subspan(begin, size));
+    else if (row + rows == tensor_.rows())  // every block has touched all of it
+      source.file->release(source.bytes);
     return size;
   }
 
@@ -141,27 +144,37 @@ std::uint64_t bytes_to_read(const PlannedTensor& tensor) {
          static_cast<std::uint64_t>(tensor.rows());
 }
 
+// Numbers of `width` bytes from the `first` one on, counted by rows.
+void gather(const HfTensor& tensor, std::int64_t first, std::int64_t count, std::size_t width, std::byte* to) {
+  const auto at = [&](std::int64_t number) { return tensor.bytes.data() + static_cast<std::size_t>(number) * width; };
+  if (!tensor.by_columns) {
+    std::memcpy(to, at(first), static_cast<std::size_t>(count) * width);
+    return;
+  }
+  const std::int64_t rows = tensor.shape[0], columns = tensor.shape[1];
+  for (std::int64_t i = first; i < first + count; ++i, to += width)
+    std::memcpy(to, at(i % columns * rows + i / columns), width);
+}
+
 }  // namespace
 
 void read_floats(const HfTensor& tensor, std::int64_t first, std::span<float> values) {
   const auto count = static_cast<std::int64_t>(values.size());
   const std::size_t width = tensor.dtype == Dtype::f32 ? 4 : 2;
-  const std::byte* from = tensor.bytes.data() + static_cast<std::size_t>(first) * width;
   PGDLM_CHECK(tensor.dtype != Dtype::other &&
               (first + count) * static_cast<std::int64_t>(width) <= static_cast<std::int64_t>(tensor.bytes.size()));
-  if (tensor.dtype == Dtype::f32) {
-    std::memcpy(values.data(), from, values.size() * width);
-    return;
-  }
-  std::array<ggml_fp16_t, 2048> aligned;  // safetensors promises no alignment
-  for (std::int64_t done = 0; done < count;) {
-    const std::int64_t some = std::min<std::int64_t>(count - done, aligned.size());
-    std::memcpy(aligned.data(), from + static_cast<std::size_t>(done) * width, static_cast<std::size_t>(some) * width);
-    if (tensor.dtype == Dtype::f16)
-      ggml_fp16_to_fp32_row(aligned.data(), values.data() + done, some);
+  constexpr std::int64_t kSome = 2048;
+  alignas(float) std::array<std::byte, kSome * sizeof(float)> aligned;  // files of weights promise no alignment
+  for (std::int64_t done = 0; done < count; done += kSome) {
+    const std::int64_t some = std::min(count - done, kSome);
+    gather(tensor, first + done, some, width, aligned.data());
+    float* to = values.data() + done;
+    if (tensor.dtype == Dtype::f32)
+      std::memcpy(to, aligned.data(), static_cast<std::size_t>(some) * width);
+    else if (tensor.dtype == Dtype::f16)
+      ggml_fp16_to_fp32_row(reinterpret_cast<const ggml_fp16_t*>(aligned.data()), to, some);
     else
-      ggml_bf16_to_fp32_row(reinterpret_cast<const ggml_bf16_t*>(aligned.data()), values.data() + done, some);
-    done += some;
+      ggml_bf16_to_fp32_row(reinterpret_cast<const ggml_bf16_t*>(aligned.data()), to, some);
   }
 }
 

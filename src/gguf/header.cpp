@@ -262,7 +262,8 @@ std::string gguf_lookalike(std::span<const std::byte> file) {
     return "a git-lfs pointer: the folder was cloned without its large files (git lfs pull fetches them)";
   if (lower.find("<!doctype") != std::string::npos || lower.find("<html") != std::string::npos)
     return "a web page: the download answered with HTML (an access form or an error?)";
-  if (start.starts_with("PK\x03\x04")) return "a zip archive, as PyTorch writes its .bin and .pt files";
+  if (start.starts_with("PK\x03\x04"))
+    return "a zip archive, as PyTorch writes its .bin and .pt files (pgdlm convert takes the folder it is in)";
   if (start.starts_with("tjgg") || start.starts_with("lmgg") || start.starts_with("fmgg"))
     return "a ggml file older than GGUF";
   if (start.size() > 8 && start[8] == '{' && start.substr(4, 4) == "\0\0\0\0"s)

@@ -6,6 +6,7 @@
 
 #include "pgdlm/error.h"
 #include "text/unicode.h"
+#include "text/utf8.h"
 
 namespace pgdlm {
 namespace {
@@ -36,14 +37,23 @@ void require_messages(std::span<const Message> messages) {
                   fmt::format("messages[{}].role is '{}', allowed: system, user, assistant", i, role));
 }
 
+// What Python's str.strip() takes away, which Jinja's `trim` is.
+bool is_blank(char32_t code) { return is_space(code) || (code >= 0x1c && code <= 0x1f); }
+
 std::string_view trim(std::string_view text) {
-  const auto blank = [](char c) { return static_cast<unsigned char>(c) < 0x80 && is_space(static_cast<char32_t>(c)); };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
+  std::size_t begin = 0, end = 0;  // of what stays
+  for (std::size_t at = 0; at < text.size();) {
+    const Utf8Step step = read_utf8(text.substr(at));
+    at += step.length;
+    if (step.kind == Utf8Step::kCharacter && is_blank(step.code)) continue;
+    if (end == 0) begin = at - step.length;
+    end = at;
+  }
+  return text.substr(begin, end - begin);
 }
 
-std::vector<ChatPart> llada_parts(std::span<const Message> messages, bool add_generation_prompt) {
+// The published template opens the assistant's turn at the end of every page, asked to or not.
+std::vector<ChatPart> llada_parts(std::span<const Message> messages) {
   Page page;
   page.marker("<|startoftext|>");
   const auto header = [&](std::string_view role) {
@@ -53,7 +63,7 @@ std::vector<ChatPart> llada_parts(std::span<const Message> messages, bool add_ge
     header(message.role);
     page.text(trim(message.content)).marker("<|eot_id|>");
   }
-  if (add_generation_prompt) header("assistant");
+  header("assistant");
   return page.take();
 }
 
@@ -100,7 +110,7 @@ std::vector<ChatPart> chat_parts(ChatFormat format, std::span<const Message> mes
                                  std::string_view system) {
   require_messages(messages);
   switch (format) {
-    case ChatFormat::llada: return llada_parts(messages, add_generation_prompt);
+    case ChatFormat::llada: return llada_parts(messages);
     case ChatFormat::chatml: return chatml_parts(messages, add_generation_prompt, system);
     case ChatFormat::none: break;
   }

@@ -33,7 +33,8 @@ std::string default_system(const Vocabulary& vocabulary);
 inline constexpr std::string_view kDefaultSystem = "You are a helpful assistant.";
 
 // Error{invalid_request} for no message or an unknown role. `system` is put in front if the first message is not one
-// (chatml only; empty: nothing is).
+// (chatml only; empty: nothing is). Where it is the assistant's turn, `add_generation_prompt` opens it; LLaDA's
+// template does so always.
 std::string apply_chat(ChatFormat format, std::span<const Message> messages, bool add_generation_prompt,
                        std::string_view system = kDefaultSystem);
 

@@ -2,6 +2,7 @@
 import array
 import os
 import re
+import resource
 import signal
 import struct
 import subprocess
@@ -59,6 +60,19 @@ class Models(ProgramTest):
         self.ok("forward", classifier, "--ids", "0,5,2", "--out", "labels")
         self.assertEqual(read_npy(self.path("labels.0.npy"))[0][0], 1)
 
+    def test_options_may_stand_before_the_file(self):
+        model = self.model("llada")
+        self.ok("forward", "--ids", "1,2", "--ids", "3", model, "--out", "rows")
+        self.assertEqual(read_npy(self.path("rows.1.npy"))[0], (1, 320))
+        shown = self.ok("bench", "forward", "--batch", "1,2", "--length", "4", "--repeats", "1", model).stdout
+        self.assertEqual(len(shown.splitlines()), 4)
+        self.refused(2, ["batch", "'x'", "integers"], "bench", "forward", "--batch", "1,x", model)
+        self.assertIn("mask token     5", self.ok("models", "info", "--mask-token", "5", model).stdout)
+
+    def test_help_shows_an_example(self):
+        for command in (["convert"], ["forward"], ["tokenize"], ["models"], ["models", "info"], ["bench"], ["bench", "forward"]):
+            self.assertIn("Examples:\n  pgdlm " + command[0], self.ok(*command, "--help").stdout)
+
     def test_tokenize_gives_what_forward_takes(self):
         model = self.model("llada")
         ids = self.ok("tokenize", model, "the film", "--ids").stdout.strip()
@@ -105,12 +119,23 @@ class Models(ProgramTest):
         self.refused(2, ["rpc", "nobody"], "generate", "-m", model, "ab", "--rpc", "127.0.0.1:1")
         self.refused(2, ["type", "'q9'", "q8_0"], "convert", os.path.join(HF, "llada"), "out.gguf", "--type", "q9")
         self.refused(2, ["config.json"], "convert", self.folder, "out.gguf")
+        with open(self.path("notes.txt"), "w") as file:
+            file.write("not to be lost")
+        self.refused(2, ["not a GGUF file", "overwritten"], "convert", os.path.join(HF, "llada"), "notes.txt")
         with open(model, "rb") as file:
             whole = file.read()
         with open(self.path("cut.gguf"), "wb") as file:
             file.write(whole[:len(whole) // 2])
         self.refused(1, ["cut.gguf"], "generate", "-m", "cut.gguf", "ab")
         self.assertFalse(os.path.exists(self.path("out.gguf")))
+
+    def test_a_full_disk_leaves_no_file(self):
+        result = subprocess.run([PGDLM, "convert", os.path.join(HF, "llada"), "out.gguf"], cwd=self.folder, text=True,
+                                capture_output=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("out.gguf", result.stderr)
+        self.assertIn("File too large", result.stderr)
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_an_interrupted_conversion_leaves_no_file(self):
         process = subprocess.Popen([PGDLM, "convert", os.path.join(HF, "llada"), "out.gguf"], cwd=self.folder,

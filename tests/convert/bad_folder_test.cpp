@@ -36,18 +36,7 @@ TEST_F(ConvertBadFolder, MissingFiles) {
   EXPECT_THAT(complaint(folder), HasSubstr("has no config.json"));
   folder.write();
   std::filesystem::remove(folder.path() / "model.safetensors");
-  EXPECT_THAT(complaint(folder), HasSubstr("has neither model.safetensors nor model.safetensors.index.json"));
-  folder.scratch().file("pytorch_model.bin", "PK");
-  const std::string path = folder.path().string();
-  EXPECT_THAT(complaint(folder), AllOf(HasSubstr("only pytorch_model.bin"),
-                                       HasSubstr("import LLaDAModelLM as M; M.from_pretrained('" + path +
-                                                 "').save_pretrained('" + path + "-safetensors', safe_serial"),
-                                       HasSubstr("copy the tokenizer files")));
-  json own = folder.config;
-  own["auto_map"] = {{"AutoConfig", "configuration_llada.LLaDAConfig"}, {"AutoModel", "modeling_llada.LLaDAModelLM"}};
-  folder.scratch().file("config.json", own.dump());
-  EXPECT_THAT(complaint(folder), HasSubstr("import AutoModel as M; M.from_pretrained('" + path +
-                                           "', trust_remote_code=True).save_pretrained('"));
+  EXPECT_THAT(complaint(folder), HasSubstr("has neither model.safetensors nor pytorch_model.bin"));
   EXPECT_THROW(convert(folder.path() / "nothing", folder.out(), {}), Error);
 }
 
@@ -83,6 +72,44 @@ TEST_F(ConvertBadFolder, FieldsOfConfig) {
   folder.config["n_kv_heads"] = 1;
   folder.config["alibi"] = true;
   EXPECT_THAT(refused(), HasSubstr("alibi is true, supported: false"));
+}
+
+TEST_F(ConvertBadFolder, NumbersOfConfig) {
+  for (const double epsilon : {-1.0, 0.0, 1e-60, 1e60}) {
+    folder.config["rms_norm_eps"] = epsilon;
+    EXPECT_THAT(refused(), HasSubstr("config.json: rms_norm_eps: expected a number above 0, got ")) << epsilon;
+  }
+  folder.config["rms_norm_eps"] = 1e-5;
+  folder.config["rope_theta"] = -3;
+  EXPECT_THAT(refused(), HasSubstr("rope_theta: expected a number above 0, got -3"));
+}
+
+TEST_F(ConvertBadFolder, DiffusionDefaults) {
+  const auto said = [&](const json& diffusion) {
+    folder.config["diffusion"] = diffusion;
+    return refused();
+  };
+  EXPECT_THAT(said({{"process", "slow"}}), HasSubstr("diffusion.process: expected mdlm, remdm, llada or dream, got"));
+  EXPECT_THAT(said({{"steps", 0}}), HasSubstr("diffusion.steps: expected an integer from 1 on, got 0"));
+  EXPECT_THAT(said({{"temperature", -1}}), HasSubstr("diffusion.temperature: expected a number from 0 on, got -1"));
+  EXPECT_THAT(said({{"stepz", 3}}), HasSubstr("diffusion has the field 'stepz', allowed: process, "));
+}
+
+// What is there already is replaced only if it is a GGUF file: a slip must not cost the weights.
+TEST_F(ConvertBadFolder, OutputOverSomethingElse) {
+  folder.write();
+  const std::filesystem::path weights = folder.path() / "model.safetensors";
+  const auto size = std::filesystem::file_size(weights);
+  try {
+    convert(folder.path(), weights, {});
+    FAIL() << "the weights are gone";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("model.safetensors' is there and is not a GGUF file"));
+  }
+  EXPECT_EQ(std::filesystem::file_size(weights), size);
+  folder.scratch().file("out.gguf", "");  // as mktemp leaves it
+  EXPECT_EQ(complaint(folder), "");
+  EXPECT_EQ(complaint(folder), "");  // over its own work
 }
 
 TEST_F(ConvertBadFolder, TimeConditioning) {

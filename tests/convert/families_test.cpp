@@ -119,6 +119,7 @@ TEST(ConvertFamilies, Dream) {
   EXPECT_FALSE(file->require<bool>("dream.attention.causal"));
   EXPECT_EQ(file->require<std::int64_t>("tokenizer.ggml.mask_token_id"), 5);
   EXPECT_EQ(file->require<std::string>("tokenizer.ggml.pre"), "qwen2");
+  EXPECT_TRUE(file->require<bool>("tokenizer.ggml.normalizer.nfc"));  // as its Python code has it
   EXPECT_FALSE(file->require<bool>("tokenizer.ggml.add_bos_token"));
   EXPECT_EQ(file->tensors().size(), 3u + 2 * 12);
   for (const auto& [to, from] : {std::pair{"attn_q.weight", "self_attn.q_proj.weight"},
@@ -309,6 +310,9 @@ TEST(ConvertFamilies, RobertaMaskedLm) {
   expect_same(folder, *file, "mlm.dense.weight", "lm_head.dense.weight");
   expect_same(folder, *file, "mlm.norm.weight", "lm_head.layer_norm.weight");
   expect_same(folder, *file, "mlm.output.bias", "lm_head.bias");
+  folder.config["hidden_act"] = "gelu_new";  // its head would stay with gelu
+  folder.write();
+  EXPECT_THAT(complaint(folder), testing::HasSubstr("hidden_act is \"gelu_new\", supported for the masked-LM head"));
 }
 
 TEST(ConvertFamilies, HeadsLeftOverFromOtherTrainings) {

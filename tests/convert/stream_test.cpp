@@ -142,7 +142,7 @@ TEST(ConvertStream, ProgressEndsAtItsTotal) {
 TEST(ConvertStream, CancelledLeavesTheOldFile) {
   FakeFolder folder("cancel");
   fill_wide(folder).write();
-  folder.scratch().file("out.gguf", "the old file");
+  folder.scratch().file("out.gguf", "GGUF, an old one");
   std::stop_source stop;
   const ConvertOptions options{.progress =
                                    [&](const ConvertProgress& p) {
@@ -155,7 +155,7 @@ TEST(ConvertStream, CancelledLeavesTheOldFile) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::cancelled);
   }
-  EXPECT_EQ(std::filesystem::file_size(folder.out()), 12u);
+  EXPECT_EQ(std::filesystem::file_size(folder.out()), 16u);
   EXPECT_THAT(folder.scratch().names(), Not(Contains(HasSubstr(".part-"))));
 }
 

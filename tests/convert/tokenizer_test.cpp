@@ -206,6 +206,8 @@ TEST_F(ConvertTokenizer, NoFiles) {
   mdlm.write();
   std::filesystem::remove(mdlm.path() / "merges.txt");
   EXPECT_THAT(complaint(mdlm), HasSubstr("there is no merges.txt beside it"));
+  mdlm.scratch().file("merges.txt", "#version: 0.2\n");
+  EXPECT_THAT(complaint(mdlm), HasSubstr("merges.txt: expected a merge per line, got none"));
 }
 
 TEST_F(ConvertTokenizer, ANumberThatMeansAnOrdinaryPieceIsNotSpecial) {

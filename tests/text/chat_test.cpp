@@ -62,7 +62,22 @@ TEST(Chat, Llada) {
   EXPECT_EQ(apply_chat(ChatFormat::llada, more, false),
             "<|startoftext|><|start_header_id|>system<|end_header_id|>\n\nBe brief.<|eot_id|>"
             "<|start_header_id|>user<|end_header_id|>\n\nHi<|eot_id|>"
-            "<|start_header_id|>assistant<|end_header_id|>\n\nHello<|eot_id|>");
+            "<|start_header_id|>assistant<|end_header_id|>\n\nHello<|eot_id|>"
+            "<|start_header_id|>assistant<|end_header_id|>\n\n");  // its template opens a turn, asked to or not
+}
+
+// As Jinja's trim, hence Python's strip: no-break, ideographic and other spaces too, and separators U+001C to U+001F.
+TEST(Chat, LladaTrimsWhatPythonStrips) {
+  const auto page = [](const std::string& content) {
+    const std::vector<Message> messages = {{"user", content}};
+    const std::string all = apply_chat(ChatFormat::llada, messages, true);
+    const std::size_t begin = all.find("\n\n") + 2;
+    return all.substr(begin, all.find("<|eot_id|>") - begin);
+  };
+  EXPECT_EQ(page("\u00a0\u3000\u2003 a\u00a0b \u2028\u0085\x1f"), "a\u00a0b");
+  EXPECT_EQ(page("\u200b a"), "\u200b a");  // of no width, and no space
+  EXPECT_EQ(page(" \xff "), "\xff");
+  EXPECT_EQ(page(" \t\u3000"), "");
 }
 
 TEST(Chat, Chatml) {

@@ -8,7 +8,13 @@ import dream
 import llada
 import mdlm_dit
 import qwen2_prm
-from tiny_tokenizers import LLAMA3, QWEN2, byte_level_bpe, word_piece
+from tiny_tokenizers import LLADA, QWEN2, byte_level_bpe, word_piece
+
+
+def with_decoder(tokenizer, settings):
+    """tokenizer_config.json as recent versions of transformers write it."""
+    tokens = {str(t["id"]): {k: v for k, v in t.items() if k != "id"} for t in tokenizer["added_tokens"]}
+    return {"added_tokens_decoder": tokens} | settings
 
 
 class Maker:
@@ -67,8 +73,9 @@ def mdlm(m):
 
 
 def llada_8b(m):
-    specials = ["<|startoftext|>", "<|endoftext|>", "<|mdm_mask|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"]
-    tokenizer = byte_level_bpe(outside=specials, split=LLAMA3)
+    specials = ["<|startoftext|>", "<|endoftext|>", "<|mdm_mask|>", "<|start_header_id|>", "<|end_header_id|>",
+                "<|eot_id|>", "[CLS]", "[gMASK]", "<role>"]
+    tokenizer = byte_level_bpe(outside=specials, split=LLADA)
     ids = {t["content"]: t["id"] for t in tokenizer["added_tokens"]}
     d, hidden, vocab, layers = 64, 96, 320, 2  # the vocabulary is padded, as the published one is
     config = {
@@ -98,12 +105,14 @@ def llada_8b(m):
     m.linear("model.transformer.ff_out", vocab, d, gain=3.0, bias=False)
     template = ("{% set loop_messages = messages %}{% for message in loop_messages %}{% set content = '<|start_header_id|>' + "
                 "message['role'] + '<|end_header_id|>\n\n'+ message['content'] | trim + '<|eot_id|>' %}{% if loop.index0 == 0 "
-                "%}{% set content = bos_token + content %}{% endif %}{{ content }}{% endfor %}{% if add_generation_prompt %}"
-                "{{ '<|start_header_id|>assistant<|end_header_id|>\n\n' }}{% endif %}")
-    settings = {"bos_token": "<|startoftext|>", "eos_token": "<|endoftext|>", "pad_token": "<|endoftext|>",
-                "mask_token": "<|mdm_mask|>", "add_bos_token": False, "add_eos_token": False, "chat_template": template,
-                "tokenizer_class": "PreTrainedTokenizerFast"}
-    return dict(config=config, tokenizer=tokenizer, settings=settings, forward=llada.forward,
+                "%}{% set content = bos_token + content %}{% endif %}{{ content }}{% endfor %}"
+                "{{ '<|start_header_id|>assistant<|end_header_id|>\n\n' }}")
+    settings = {"add_bos_token": False, "add_eos_token": False, "additional_special_tokens": ["<role>"],
+                "bos_token": "<|startoftext|>", "chat_template": template, "clean_up_tokenization_spaces": False,
+                "cls_token": "[CLS]", "eos_token": "<|endoftext|>", "fast_tokenizer": True, "gmask_token": "[gMASK]",
+                "merges_file": None, "model_max_length": 1000000000000000019884624838656, "pad_token": "<|endoftext|>",
+                "tokenizer_class": "PreTrainedTokenizerFast", "trust_remote_code": True, "vocab_file": None}
+    return dict(config=config, tokenizer=tokenizer, settings=with_decoder(tokenizer, settings), forward=llada.forward,
                 mask=config["mask_token_id"], dtype=torch.bfloat16)
 
 
@@ -148,8 +157,10 @@ def dream_7b(m):
     settings = {"bos_token": "<|beginoftext|>", "eos_token": "<|endoftext|>", "pad_token": "<|endoftext|>",
                 "mask_token": "<|mask|>", "unk_token": None, "add_bos_token": False, "add_prefix_space": False,
                 "chat_template": CHATML, "tokenizer_class": "DreamTokenizer"}
-    return dict(config=config, tokenizer=tokenizer, settings=settings, forward=dream.forward,
-                mask=config["mask_token_id"], shards=2)
+    names = {k: {"content": v, "lstrip": False, "normalized": False, "rstrip": False, "single_word": False}
+             for k, v in settings.items() if k in ("bos_token", "eos_token", "mask_token", "pad_token")}
+    return dict(config=config, tokenizer=tokenizer, tokenizer_files="vocab.json", special_tokens=names,
+                settings=with_decoder(tokenizer, settings), forward=dream.forward, mask=config["mask_token_id"], shards=2)
 
 
 def qwen2_math_prm(m):
@@ -175,7 +186,8 @@ def qwen2_math_prm(m):
                 "add_bos_token": False, "add_prefix_space": False, "chat_template": CHATML,
                 "tokenizer_class": "Qwen2Tokenizer"}
     step = ids["<extra_0>"]
-    return dict(config=config, tokenizer=tokenizer, settings=settings, step=step, dtype=torch.bfloat16,
+    return dict(config=config, tokenizer=tokenizer, settings=with_decoder(tokenizer, settings), step=step,
+                dtype=torch.bfloat16,
                 forward=lambda w, c, row: qwen2_prm.forward(w, c, row, step))
 
 
@@ -221,16 +233,19 @@ ROBERTA = {"bos_token": "<s>", "eos_token": "</s>", "sep_token": "</s>", "cls_to
 
 
 def roberta_classifier(m):
+    """With the files of cardiffnlp/twitter-roberta-base-sentiment: no tokenizer.json, labels without names."""
     tokenizer = roberta_tokenizer(merges_as_pairs=False)
-    labels = ["negative", "neutral", "positive"]
-    config = roberta_config("RobertaForSequenceClassification", tokenizer, problem_type="single_label_classification",
+    labels = [f"LABEL_{i}" for i in range(3)]
+    config = roberta_config("RobertaForSequenceClassification", tokenizer, gradient_checkpointing=False,
                             id2label={str(i): n for i, n in enumerate(labels)},
                             label2id={n: i for i, n in enumerate(labels)})
     bert_layers(m, config)  # also an unused pooler, as in old files
     m.weights["roberta.embeddings.position_ids"] = torch.arange(config["max_position_embeddings"]).unsqueeze(0)
     m.linear("classifier.dense", 32, 32, gain=1.5)
     m.linear("classifier.out_proj", 3, 32, gain=3.0)
-    return dict(config=config, tokenizer=tokenizer, settings=ROBERTA, forward=bert.classify, around=(0, 2))
+    names = {k: v for k, v in ROBERTA.items() if k.endswith("_token")}
+    return dict(config=config, tokenizer=tokenizer, tokenizer_files="vocab.json", special_tokens=names, torch_form="new",
+                forward=bert.classify, around=(0, 2))
 
 
 def roberta_fill_mask(m):
@@ -240,7 +255,8 @@ def roberta_fill_mask(m):
     m.linear("lm_head.dense", 32, 32, gain=1.5)
     m.norm("lm_head.layer_norm", 32)
     m.put("lm_head.bias", config["vocab_size"], scale=0.5)
-    return dict(config=config, tokenizer=tokenizer, settings=ROBERTA, forward=bert.fill_mask, around=(0, 2),
+    return dict(config=config, tokenizer=tokenizer, settings=with_decoder(tokenizer, ROBERTA), forward=bert.fill_mask,
+                around=(0, 2),
                 mask=config["vocab_size"] - 1)
 
 
@@ -259,11 +275,13 @@ BERT = {"do_lower_case": True, "unk_token": "[UNK]", "sep_token": "[SEP]", "pad_
 
 
 def bert_classifier(m):
+    """With the weights and the config of an upload from 2020, such as those of textattack: no id2label."""
     tokenizer = word_piece()
-    config = bert_config("BertForSequenceClassification", tokenizer)  # no id2label: two labels without names
+    config = bert_config("BertForSequenceClassification", tokenizer, finetuning_task="cola")
     bert_layers(m, config)
     m.linear("classifier", 2, 32, gain=3.0)
-    return dict(config=config, tokenizer=tokenizer, settings=BERT, forward=bert.classify, around=(2, 3))
+    return dict(config=config, tokenizer=tokenizer, settings=with_decoder(tokenizer, BERT), forward=bert.classify,
+                around=(2, 3), torch_form="old")
 
 
 def bert_fill_mask(m):
@@ -275,7 +293,7 @@ def bert_fill_mask(m):
     m.put("cls.predictions.bias", config["vocab_size"], scale=0.5)
     m.linear("cls.seq_relationship", 2, 32)
     return dict(config=config, tokenizer=tokenizer, settings=BERT, forward=bert.fill_mask, around=(2, 3), mask=4,
-                vocab_txt=True, dtype=torch.float16)
+                tokenizer_files="vocab.txt", dtype=torch.float16)
 
 
 FAMILIES = {"mdlm": mdlm, "llada": llada_8b, "dream": dream_7b, "qwen2-prm": qwen2_math_prm,

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes tests/data/hf/FAMILY (tiny random models as Hugging Face folders) and tests/data/reference/FAMILY.json (what
 the reference networks of this folder make of them, computed in float64). Both are committed; the same versions of
-PyTorch write the same bytes. Needs torch, tokenizers, safetensors.
+PyTorch write the same bytes, but for the names of storages in an old pytorch_model.bin. Needs torch, tokenizers,
+safetensors.
 
     python make_reference.py
     python check_reference.py      # needs transformers: an outside judge of the same folders
@@ -10,6 +11,7 @@ PyTorch write the same bytes. Needs torch, tokenizers, safetensors.
 import json
 import random
 import shutil
+from collections import OrderedDict
 from pathlib import Path
 
 import torch
@@ -26,7 +28,11 @@ def write_json(path, value, **options):
     path.write_text(json.dumps(value, ensure_ascii=False, **options) + "\n")
 
 
-def write_weights(folder, weights, shards):
+def write_weights(folder, weights, shards, torch_form):
+    """Safetensors, or pytorch_model.bin in the `new` form of torch.save or the `old` one, from before PyTorch 1.6."""
+    if torch_form:
+        torch.save(OrderedDict(weights), folder / "pytorch_model.bin", _use_new_zipfile_serialization=torch_form == "new")
+        return
     if shards == 1:
         save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
         return
@@ -41,19 +47,31 @@ def write_weights(folder, weights, shards):
     write_json(folder / "model.safetensors.index.json", {"metadata": {"total_size": size}, "weight_map": where}, indent=2)
 
 
+def write_tokenizer(folder, tokenizer, files):
+    vocab = tokenizer["model"]["vocab"]
+    if files == "tokenizer.json":
+        write_json(folder / files, tokenizer)
+    elif files == "vocab.txt":
+        (folder / files).write_text("".join(t + "\n" for t in vocab))
+    else:
+        write_json(folder / "vocab.json", vocab)
+        merges = [m if isinstance(m, str) else " ".join(m) for m in tokenizer["model"]["merges"]]
+        (folder / "merges.txt").write_text("\n".join(["#version: 0.2", *merges, ""]))
+        outside = {t["content"]: t["id"] for t in tokenizer["added_tokens"] if t["content"] not in vocab}
+        if outside:
+            write_json(folder / "added_tokens.json", outside, indent=2)
+
+
 def write_folder(folder, family, weights):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     write_json(folder / "config.json", family["config"], indent=2)
-    tokenizer = family["tokenizer"]
-    if family.get("vocab_txt"):
-        (folder / "vocab.txt").write_text("".join(t + "\n" for t in tokenizer["model"]["vocab"]))
-    else:
-        write_json(folder / "tokenizer.json", tokenizer)
+    write_tokenizer(folder, family["tokenizer"], family.get("tokenizer_files", "tokenizer.json"))
     if "settings" in family:
-        specials = {str(t["id"]): {k: v for k, v in t.items() if k != "id"} for t in tokenizer["added_tokens"]}
-        write_json(folder / "tokenizer_config.json", {"added_tokens_decoder": specials} | family["settings"], indent=2)
-    write_weights(folder, weights, family.get("shards", 1))
+        write_json(folder / "tokenizer_config.json", family["settings"], indent=2)
+    if "special_tokens" in family:
+        write_json(folder / "special_tokens_map.json", family["special_tokens"])
+    write_weights(folder, weights, family.get("shards", 1), family.get("torch_form"))
 
 
 def token_rows(family, rng):

@@ -12,7 +12,8 @@ weren't there, and so it's over. Let x be 10, then 2 x is 20. Step one: add them
 
 CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 SPLIT = CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|%s| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-LLAMA3, QWEN2 = SPLIT % r"\p{N}{1,3}", SPLIT % r"\p{N}"
+QWEN2 = SPLIT % r"\p{N}"
+LLADA = (r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+")
 
 
 def byte_symbols():
@@ -54,7 +55,7 @@ def added(content, token_id, **more):
 
 def byte_level_bpe(*, first=(), last=(), outside=(), merges=40, split=None, post=None, merges_as_pairs=False, options=None):
     """tokenizer.json as a dict. Special tokens: `first` and `last` are part of the vocabulary, `outside` follows it.
-    split: None for GPT-2's own rule, else a regular expression as LLaMA 3 and Qwen2 have it."""
+    split: None for GPT-2's own rule, else a regular expression as LLaDA and Qwen2 have it."""
     learned = learn_merges(merges)
     tokens = [*first, *byte_symbols().values(), *("".join(m) for m in learned), *last]
     level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": split is None, "use_regex": split is None}
@@ -106,7 +107,8 @@ def word_piece():
 
 
 TEXTS = ["the cat sat on the mat", "Anna gives 27 of them to Tom, it's 1234567!", "  two  spaces\n\nand lines \t\r\n end ",
-         "na\u00efve caf\u00e9 \u4e2d\u6587 \U0001f600 \u00bd", "I'LL they're we'd x=10*y; (a+b)\u00b2", "", " ", "baked THE"]
+         "na\u00efve caf\u00e9 \u4e2d\u6587 \U0001f600 \u00bd", "I'LL they're we'd x=10*y; (a+b)\u00b2", "", " ", "baked THE",
+         "cafe\u0301 A\u030a"]
 
 
 def encodings(tokenizer):
