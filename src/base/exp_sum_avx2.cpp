@@ -23,10 +23,6 @@ inline Pack plus(Pack x, Pack y) { return {_mm256_add_pd(x.a, y.a), _mm256_add_p
 inline Pack minus(Pack x, Pack y) { return {_mm256_sub_pd(x.a, y.a), _mm256_sub_pd(x.b, y.b)}; }
 inline Pack times(Pack x, Pack y) { return {_mm256_mul_pd(x.a, y.a), _mm256_mul_pd(x.b, y.b)}; }
 inline Pack fma(Pack x, Pack y, Pack z) { return {_mm256_fmadd_pd(x.a, y.a, z.a), _mm256_fmadd_pd(x.b, y.b, z.b)}; }
-inline Pack at_least(Pack x, double least) {
-  const __m256d bound = _mm256_set1_pd(least);
-  return {_mm256_max_pd(x.a, bound), _mm256_max_pd(x.b, bound)};
-}
 inline Pack zero_below(Pack x, double least, Pack y) {
   const __m256d bound = _mm256_set1_pd(least);
   return {_mm256_and_pd(_mm256_cmp_pd(x.a, bound, _CMP_GE_OQ), y.a),

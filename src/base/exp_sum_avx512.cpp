@@ -18,7 +18,6 @@ inline Pack plus(Pack a, Pack b) { return _mm512_add_pd(a, b); }
 inline Pack minus(Pack a, Pack b) { return _mm512_sub_pd(a, b); }
 inline Pack times(Pack a, Pack b) { return _mm512_mul_pd(a, b); }
 inline Pack fma(Pack a, Pack b, Pack c) { return _mm512_fmadd_pd(a, b, c); }
-inline Pack at_least(Pack x, double least) { return _mm512_max_pd(x, all(least)); }
 inline Pack zero_below(Pack x, double least, Pack y) {
   return _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(x, all(least), _CMP_GE_OQ), y);
 }

@@ -42,9 +42,6 @@ inline Pack times(const Pack& a, const Pack& b) {
 inline Pack fma(const Pack& a, const Pack& b, const Pack& c) {
   return each([&](int j) { return __builtin_fma(a.at[j], b.at[j], c.at[j]); });
 }
-inline Pack at_least(const Pack& x, double bound) {
-  return each([&](int j) { return x.at[j] > bound ? x.at[j] : bound; });
-}
 inline Pack zero_below(const Pack& x, double bound, const Pack& y) {
   return each([&](int j) { return x.at[j] >= bound ? y.at[j] : 0.0; });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 #include "base/check.h"
 #include "base/exp_sum.h"
@@ -16,17 +17,17 @@ class PhiloxDraws final : public Draws {
 
   // A vocabulary is walked block by block, then within one block.
   int categorical(std::span<const double> weights) override {
+    sums_.clear();
     double total = 0;
-    for (std::size_t i = 0; i < weights.size(); i += kBlock) total += sum_of(block(weights, i));
+    for (std::size_t i = 0; i < weights.size(); i += kBlock) total += sums_.emplace_back(sum_of(block(weights, i)));
     PGDLM_CHECK(total > 0);
     double left = uniform() * total;
     std::size_t last = 0;  // block with any weight; rounding may leave a crumb beyond it
-    for (std::size_t i = 0; i < weights.size(); i += kBlock) {
-      const double sum = sum_of(block(weights, i));
-      if (sum <= 0) continue;
-      if (left < sum) return static_cast<int>(i) + within(block(weights, i), left);
-      left -= sum;
-      last = i;
+    for (std::size_t b = 0; b < sums_.size(); ++b) {
+      if (sums_[b] <= 0) continue;
+      last = b * kBlock;
+      if (left < sums_[b]) return static_cast<int>(last) + within(block(weights, last), left);
+      left -= sums_[b];
     }
     return static_cast<int>(last) + within(block(weights, last), total);
   }
@@ -60,6 +61,7 @@ class PhiloxDraws final : public Draws {
 
   Key key_;
   std::uint64_t count_ = 0;
+  std::vector<double> sums_;  // of the blocks, kept for its memory
 };
 
 }  // namespace

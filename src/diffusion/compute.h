@@ -13,7 +13,8 @@
 namespace pgdlm {
 
 // "Predict this state, then do that with the prediction." The reduction runs beside the logits, so only edits and
-// candidates travel back. Jobs of one call are independent; reductions may run on another thread, one at a time.
+// candidates travel back. Jobs of one call are independent; their reductions may run on other threads, at the same time
+// unless they read the same prediction.
 struct PredictJob {
   std::vector<Token> tokens;
   std::vector<float> notes;

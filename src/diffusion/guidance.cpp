@@ -14,7 +14,7 @@ namespace pgdlm {
 namespace {
 
 // Rows are combined when they are first read: only a few positions of a state ever are. They are as large as the
-// vocabulary, so they last until the next batch of readings. One thread reads a prediction: no lock.
+// vocabulary, so they last until the next batch of readings. One thread at a time reads a prediction: no lock.
 class GuidedPrediction final : public Prediction {
  public:
   GuidedPrediction(PredictionPtr conditional, PredictionPtr unconditional, double scale,

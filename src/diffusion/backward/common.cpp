@@ -58,7 +58,7 @@ std::vector<Stretch> stretches(Token vocab, std::span<const Token> banned) {
 
 }  // namespace
 
-Row::Row(std::span<const float> logits, std::span<const Token> banned, const Filter& filter) : probs_(logits.size()) {
+Row::Row(std::span<const float> logits, std::span<const Token> banned, const Filter& filter) : weights_(logits.size()) {
   // Banned tokens are left out, not subtracted: a large mask logit must not cost the others their precision.
   const std::vector<Stretch> allowed = stretches(static_cast<Token>(logits.size()), banned);
   Top top{-std::numeric_limits<float>::infinity(), false};
@@ -73,26 +73,37 @@ Row::Row(std::span<const float> logits, std::span<const Token> banned, const Fil
       const auto here = logits.subspan(first, count);
       const auto found = std::find(here.begin(), here.end(), top.value);
       if (found == here.end()) continue;
-      probs_[first + static_cast<std::size_t>(found - here.begin())] = 1;
+      weights_[first + static_cast<std::size_t>(found - here.begin())] = 1;
       return;
     }
   }
   double sum = 0;
   for (const auto& [first, count] : allowed)
     sum += exp_and_sum(logits.subspan(first, count), static_cast<double>(top.value), 1 / filter.temperature,
-                       std::span(probs_).subspan(first, count));
-  scale_all(probs_, 1 / sum);
-  if (filter.top_p < 1 || filter.top_k > 0) keep_nucleus(probs_, filter);
+                       std::span(weights_).subspan(first, count));
+  unit_ = 1 / sum;
+  if (filter.top_p == 1 && filter.top_k == 0) return;
+  weights_ = probs();
+  unit_ = 1;
+  keep_nucleus(weights_, filter);
 }
 
-Token Row::best() const { return static_cast<Token>(std::max_element(probs_.begin(), probs_.end()) - probs_.begin()); }
+std::vector<double> Row::probs() const {
+  std::vector<double> probs = weights_;
+  scale_all(probs, unit_);
+  return probs;
+}
+
+Token Row::best() const {
+  return static_cast<Token>(std::max_element(weights_.begin(), weights_.end()) - weights_.begin());
+}
 
 Token Row::draw(Draws& draws) const {
-  const auto possible = [](double p) { return p > 0; };
-  const auto first = std::find_if(probs_.begin(), probs_.end(), possible);
-  if (std::find_if(first + 1, probs_.end(), possible) == probs_.end())
-    return static_cast<Token>(first - probs_.begin());
-  return draws.categorical(probs_);
+  const auto possible = [](double w) { return w > 0; };
+  const auto first = std::find_if(weights_.begin(), weights_.end(), possible);
+  if (std::find_if(first + 1, weights_.end(), possible) == weights_.end())
+    return static_cast<Token>(first - weights_.begin());
+  return draws.categorical(weights_);
 }
 
 Row subs_row(const Frame& frame, const Prediction& prediction, Position l, const Filter& filter) {

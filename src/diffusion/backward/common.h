@@ -18,16 +18,16 @@ class Row {
   // Throws Error{bad_model} if no distribution is left (NaN, +inf, or nothing but -inf).
   Row(std::span<const float> logits, std::span<const Token> banned, const Filter& filter = {});
 
-  std::span<const double> probs() const { return probs_; }  // [vocab]
-  double prob(Token v) const {                              // 0 for what is no token of this vocabulary
-    return v >= 0 && v < static_cast<Token>(probs_.size()) ? probs_[v] : 0.0;
+  double prob(Token v) const {  // 0 for what is no token of this vocabulary
+    return v >= 0 && v < static_cast<Token>(weights_.size()) ? weights_[v] * unit_ : 0.0;
   }
-  std::vector<double> release() && { return std::move(probs_); }  // ends it
-  Token best() const;                                             // the arg max; the lowest id among equals
-  Token draw(Draws&) const;                                       // a certain outcome costs no draw
+  std::vector<double> probs() const;  // [vocab]
+  Token best() const;                 // the arg max; the lowest id among equals
+  Token draw(Draws&) const;           // a certain outcome costs no draw
 
  private:
-  std::vector<double> probs_;
+  std::vector<double> weights_;  // most rows are asked for one or two probabilities: the others stay as they are
+  double unit_ = 1;              // what a weight of 1 is worth
 };
 
 // The SUBS distribution of a position: the mask is never drawn.

@@ -124,7 +124,7 @@ class Dream final : public Backward {
       switch (options_.order) {
         case DreamOrder::origin:  // the greedy paths of the orders without a confidence
         case DreamOrder::random:
-        case DreamOrder::maskgit_plus: ballot.confidence.assign(row.probs().begin(), row.probs().end()); break;
+        case DreamOrder::maskgit_plus: ballot.confidence = row.probs(); break;
         case DreamOrder::topk_margin: ballot.confidence = {margin(row.probs())}; break;
         case DreamOrder::entropy: ballot.confidence = {negative_entropy(row.probs())}; break;
       }

@@ -179,7 +179,7 @@ class Llada final : public Backward {
     return [this, x, &prediction, step](Position l) {
       Ballot ballot{row(x, prediction, l, step), {}};
       if (options_.temperature == 1 && !options_.confidence_eos_eot_inf) return ballot;
-      ballot.confidence = row(x, prediction, l, step, 1).release();
+      ballot.confidence = row(x, prediction, l, step, 1).probs();
       if (options_.confidence_eos_eot_inf)
         for (Token v : {x.frame.eos, options_.eot})
           if (v >= 0 && v < static_cast<Token>(ballot.confidence.size())) ballot.confidence[v] = -kInfinity;

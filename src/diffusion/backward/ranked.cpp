@@ -100,7 +100,7 @@ double ranked_log_prob(StateView from, StateView to, std::span<const Position> c
   for (Position l : candidates) {
     if (std::binary_search(revealed->begin(), revealed->end(), l)) continue;
     const Ballot ballot = ballots(l);
-    const std::span<const double> q = ballot.row.probs();
+    const std::vector<double> q = ballot.row.probs();
     double outranked = 0, outranking = 0;
     for (Token v = 0; v < static_cast<Token>(q.size()); ++v) {
       const double confidence = ballot.confidence_in(v);
