@@ -14,7 +14,7 @@
 namespace pgdlm {
 
 struct EngineOptions {
-  int threads = 2;   // 1: lanes run on the coordinator; 2: a worker for each lane
+  int threads = 2;   // 1: lanes run on the coordinator; more: a worker for each lane, and so many to read predictions
   bool memo = true;  // reuse predictions and rewards; results do not depend on it
   std::size_t memo_bytes = std::size_t{256} << 20;
   int max_batch = 64;  // states per forward

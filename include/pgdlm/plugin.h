@@ -43,12 +43,14 @@ struct StateView {
   bool masked(Position l) const { return tokens[l] == frame.mask && !frame.pinned[l]; }
 };
 
-// x_θ(x_t): what a network says of one state. Immutable; read on the thread that made it.
+// x_θ(x_t): what a network says of one state. Immutable; read by one thread at a time, while others may read other
+// predictions of the same denoiser.
 class Prediction {
  public:
   virtual ~Prediction() = default;
   // Raw logits of a position, [vocab], before any masking rule, temperature or filter. Finite, or -inf: never drawn.
-  // Masked positions below the horizon are meant to be read; others may cost a forward.
+  // Masked positions below the horizon are meant to be read; others may cost a forward. Use a row before asking for the
+  // next: it need not stay, logits are large.
   virtual std::span<const float> logits(Position) const = 0;
   virtual std::size_t bytes() const = 0;  // what the memo's budget is charged
 };

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "base/crew.h"
 #include "cli/commands.h"
 #include "cli/config.h"
 #include "cli/interrupt.h"
@@ -124,8 +125,8 @@ int generate(GenerateOptions given, const RunOptions& run) {
   job.options = settled(std::move(job.options), model.defaults());
   std::vector<Sample> samples = make_samples(job, run, model);
 
-  const int lanes = run.model.device.threads == 1 ? 1 : 2;
-  Engine engine(make_denoiser(job.options, model), {.threads = lanes, .memo = !run.no_memo});
+  const int threads = run.model.device.threads > 0 ? run.model.device.threads : usable_cores();
+  Engine engine(make_denoiser(job.options, model), {.threads = threads, .memo = !run.no_memo});
   TerminalSink line(std::cerr, progress(job.options));
   samples.front().listeners.push_back(&line);
   TraceFile trace(job.trace, job.known_events);

@@ -16,9 +16,7 @@ namespace {
 void check_options(const Denoiser* denoiser, const EngineOptions& options) {
   const auto refuse = [](const std::string& what) { throw Error(ErrorCode::invalid_request, what); };
   if (denoiser == nullptr) refuse("denoiser is missing");
-  if (options.threads != 1 && options.threads != 2) {
-    refuse("threads is " + std::to_string(options.threads) + ", allowed: 1 or 2");
-  }
+  if (options.threads < 1) refuse("threads is " + std::to_string(options.threads) + ", allowed: at least 1");
   if (options.max_batch < 1) refuse("max-batch is " + std::to_string(options.max_batch) + ", allowed: at least 1");
 }
 
@@ -27,7 +25,7 @@ LaneOptions lane_options(const EngineOptions& options, std::size_t memo_bytes) {
   return {.max_batch = static_cast<std::size_t>(options.max_batch),
           .memo = options.memo,
           .memo_bytes = memo_bytes,
-          .own_thread = options.threads == 2};
+          .own_thread = options.threads > 1};
 }
 std::size_t score_bytes(const EngineOptions& options) { return options.memo_bytes / 16; }
 std::size_t prediction_bytes(const EngineOptions& options) { return options.memo_bytes - score_bytes(options); }
@@ -38,7 +36,7 @@ struct Engine::Impl {
   Impl(std::shared_ptr<Denoiser> d, EngineOptions o)
       : denoiser(std::move(d)),
         options(o),
-        predict_lane(PredictTrade(denoiser), lane_options(o, prediction_bytes(o)), post_settled()),
+        predict_lane(PredictTrade(denoiser, o.threads), lane_options(o, prediction_bytes(o)), post_settled()),
         score_lane(ScoreTrade(), lane_options(o, score_bytes(o)), post_settled()) {}
 
   std::function<void(Call&)> post_settled() {
@@ -101,7 +99,7 @@ bool Engine::Impl::turn() {
     if (callers_error) std::rethrow_exception(std::exchange(callers_error, nullptr));
     return true;
   }
-  if (options.threads == 2) return false;
+  if (options.threads > 1) return false;
   const bool predicted = predict_lane.work();  // every sampler that could go on has done so: the batch is full
   const bool scored = score_lane.work();
   return predicted || scored;

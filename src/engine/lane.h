@@ -51,7 +51,7 @@ struct LaneOptions {
 //   MemoKey key(const Job&) const;                     any thread; equal keys, equal values
 //   std::vector<Value> run(const std::vector<Job>&);   one value each, or throws: then all of them fail
 //   std::size_t prepare(std::span<const Handing>);     how many of these can be delivered now, at least one
-//   void deliver(const Job&, const Value&);            if it throws, the job's call fails
+//   std::vector<std::exception_ptr> deliver(std::span<const Handing>);   of each, why it failed; null: it did not
 //   void charge(const Job&, Cost&) const;              what running this job costs
 //   std::size_t bytes(const Value&) const;
 template <class Job, class Value>
@@ -234,20 +234,26 @@ class Lane {
     for (const Asker& asker : askers) deliveries.push_back({&asker, &value});
   }
 
-  // As many at a time as the trade can prepare together.
-  void deliver(const std::vector<Delivery>& deliveries) {
-    std::vector<Handing<Job, Value>> handings;
-    for (const Delivery& d : deliveries) handings.push_back({&d.asker->job, d.value});
-    for (std::size_t i = 0, ready = 0; i < deliveries.size(); ++i) {
-      Call& call = *deliveries[i].asker->call;
+  // As many at a time as the trade can prepare together. What could not be prepared fails alone.
+  void deliver(std::span<const Delivery> deliveries) {
+    while (!deliveries.empty()) {
+      std::vector<Handing<Job, Value>> handings;
+      for (const Delivery& d : deliveries) handings.push_back({&d.asker->job, d.value});
+      std::size_t ready = 1;
+      std::vector<std::exception_ptr> failures(1);
       try {
-        if (i == ready) ready += trade_.prepare(std::span(handings).subspan(i));
-        if (!call.error) trade_.deliver(*handings[i].job, *handings[i].value);
+        ready = trade_.prepare(handings);
+        failures = trade_.deliver(std::span(handings).first(ready));
       } catch (...) {
-        if (!call.error) call.error = std::current_exception();
-        ready = std::max(ready, i + 1);  // what could not be prepared fails alone; the others get their try
+        failures[0] = std::current_exception();
       }
-      settle(call);
+      for (std::size_t i = 0; i < ready; ++i) {
+        Call& call = *deliveries[i].asker->call;
+        if (failures[i] && !call.error) call.error = std::move(failures[i]);
+        failures[i] = nullptr;  // the exception now belongs to the call
+        settle(call);
+      }
+      deliveries = deliveries.subspan(ready);
     }
   }
 

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/crew.h"
 #include "diffusion/compute.h"
 #include "diffusion/memo.h"
 #include "engine/lane.h"
@@ -14,7 +16,8 @@
 
 namespace pgdlm {
 
-// One forward per distinct state; reductions run here, beside the logits, one at a time.
+// One forward per distinct state; reductions run here, beside the logits: those of one prediction one after the other,
+// those of different predictions on as many threads as there are.
 class PredictTrade {
  public:
   struct Job {
@@ -25,12 +28,12 @@ class PredictTrade {
   };
   using Value = PredictionPtr;
 
-  explicit PredictTrade(std::shared_ptr<Denoiser> denoiser);
+  PredictTrade(std::shared_ptr<Denoiser> denoiser, int threads);
 
   MemoKey key(const Job& job) const;
   std::vector<Value> run(const std::vector<Job>& jobs);
   std::size_t prepare(std::span<const Handing<Job, Value>> handings);
-  void deliver(const Job& job, const Value& prediction) { job.job->reduce(job.state(), *prediction); }
+  std::vector<std::exception_ptr> deliver(std::span<const Handing<Job, Value>> handings);
   void charge(const Job& job, Cost& cost) const;
   std::size_t bytes(const Value& prediction) const { return prediction->bytes(); }
 
@@ -39,10 +42,12 @@ class PredictTrade {
 
  private:
   static constexpr int kBucketLength = 32;
+  static constexpr std::int64_t kWorthSharing = 1 << 18;  // logits; fewer are read before another thread is awake
 
   std::shared_ptr<Denoiser> denoiser_;
   bool time_dependent_;  // asked once: the denoiser belongs to one thread, keys are made on another
   int forwards_per_state_;
+  std::unique_ptr<Crew> crew_;
 };
 
 // One scoring per distinct text and reward. A batch has one reward: the bucket is its id.
@@ -60,7 +65,7 @@ class ScoreTrade {
   MemoKey key(const Job& job) const { return reward_key(job.reward_id, job.candidate()); }
   std::vector<Value> run(const std::vector<Job>& jobs);
   std::size_t prepare(std::span<const Handing<Job, Value>> handings) const { return handings.size(); }
-  void deliver(const Job& job, Value score) { *job.job->score = score; }
+  std::vector<std::exception_ptr> deliver(std::span<const Handing<Job, Value>> handings) const;
   void charge(const Job&, Cost& cost) const { ++cost.rewards_run; }
   std::size_t bytes(Value) const { return sizeof(Value); }
 };

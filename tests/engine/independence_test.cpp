@@ -2,6 +2,7 @@
 // whatever the batch size, and with or without the memo.
 #include <gtest/gtest.h>
 
+#include "diffusion/guidance.h"
 #include "harness.h"
 
 namespace pgdlm::testkit {
@@ -128,6 +129,29 @@ TEST_P(Independence, SameBytesEverywhere) {
 
 INSTANTIATE_TEST_SUITE_P(Engine, Independence, testing::ValuesIn(cases()),
                          [](const auto& tested) { return tested.param.name; });
+
+// With so many logits, predictions are read on several threads at the same time.
+TEST(LargeVocabulary, SameBytesWithAnyThreads) {
+  const int many = 20000;
+  const auto bytes = [many](int threads, bool memo) {
+    const auto denoiser = std::make_shared<kit::ToyDenoiser>(kit::ToyDenoiserOptions{.tokens = many});
+    Engine engine(make_guided(denoiser, 0.5), {.threads = threads, .memo = memo});
+    Submission watched;
+    Request request = toy_request(1, Method::smc);
+    request.canvas.tokens.assign(12, many);
+    request.canvas.prompt = 0;
+    request.process = make_llada({.block_length = 6});
+    request.settings.valuing = {.estimator = Estimator::random, .phi = 2};
+    watched.submit(engine, request);
+    engine.run_until_idle();
+    EXPECT_TRUE(watched.succeeded()) << watched.failure();
+    return watched.stream.text;
+  };
+  const std::string alone = bytes(1, true);
+  EXPECT_NE(alone.find("\"run_finished\""), std::string::npos);
+  for (const int threads : {2, 5})
+    for (const bool memo : {true, false}) EXPECT_EQ(bytes(threads, memo), alone) << threads << " threads";
+}
 
 TEST(Seeds, DifferentSeedsDiffer) {
   EXPECT_NE(run(toy_request(1), {"", {.threads = 1}}, false).events,

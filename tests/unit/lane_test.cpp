@@ -48,9 +48,13 @@ struct Squares {
     return squares;
   }
   std::size_t prepare(std::span<const Handing<Job, Value>> handings) const { return handings.size(); }
-  void deliver(const Job& job, int square) {
-    if (job.throws) throw std::runtime_error("cannot deliver");
-    *job.square = square;
+  std::vector<std::exception_ptr> deliver(std::span<const Handing<Job, Value>> handings) {
+    std::vector<std::exception_ptr> failures(handings.size());
+    for (std::size_t i = 0; i < handings.size(); ++i) {
+      *handings[i].job->square = *handings[i].value;
+      if (handings[i].job->throws) failures[i] = std::make_exception_ptr(std::runtime_error("cannot deliver"));
+    }
+    return failures;
   }
   void charge(const Job&, Cost& cost) const { ++cost.forwards_run; }
   std::size_t bytes(int) const { return sizeof(int); }
