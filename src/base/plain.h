@@ -19,20 +19,3 @@ template <class T>
 inline void fill_all(T* to, std::size_t count, T value) {
   for (std::size_t i = 0; i < count; ++i) to[i] = value;
 }
-
-// Memory for the length of a call. Small: if there is none, nothing else would work either.
-template <class T>
-class Scratch {
- public:
-  explicit Scratch(std::size_t count)
-      : memory_(count == 0 ? nullptr : static_cast<T*>(std::malloc(count * sizeof(T)))) {
-    if (count != 0 && memory_ == nullptr) std::abort();
-  }
-  ~Scratch() { std::free(memory_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  T* data() const { return memory_; }
-
- private:
-  T* memory_;
-};

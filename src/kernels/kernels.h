@@ -4,7 +4,8 @@
 // in any batch and with any number of threads.
 //
 // Pure functions on caller's memory. The work of one call is divided among `count` threads, each calling with its own
-// `index`; together they write everything once.
+// `index`; together they write everything once. They run on threads that must not throw: one that finds no memory for
+// itself says false and leaves its part unwritten.
 #pragma once
 
 #include <cstddef>
@@ -42,6 +43,7 @@ struct LinearTask {
 struct AttentionRow {
   int first_query = 0, queries = 0;
   int first_key = 0, keys = 0;
+  bool causal = false;  // the last query sees all keys, each one before it one less
 };
 
 // out[query, head, :] = softmax(q k^T / sqrt(size)) v, for every row and head. Strides are in floats.
@@ -60,12 +62,12 @@ struct Kernels {
   const char* name;
   // A weight is cut into panels of some of its rows, laid out as the kernel reads them.
   std::size_t (*packed_bytes)(const Matrix& weight);
-  void (*pack)(const Matrix& weight, void* packed);
+  bool (*pack)(const Matrix& weight, void* packed);
   // Where the kernel wants x in another form too: bytes of it, and the making. Null: floats will do.
   std::size_t (*packed_rows_bytes)(int in, int rows);
-  void (*pack_rows)(const float* x, std::size_t stride, int in, int rows, void* packed, Share);
-  void (*linear)(const LinearTask&, Share);
-  void (*attention)(const AttentionTask&, Share);
+  bool (*pack_rows)(const float* x, std::size_t stride, int in, int rows, void* packed, Share);
+  bool (*linear)(const LinearTask&, Share);
+  bool (*attention)(const AttentionTask&, Share);
   void (*gelu_erf)(const float* x, float* y, std::size_t count);
   void (*gelu_tanh)(const float* x, float* y, std::size_t count);
   void (*swiglu)(const float* gate, const float* up, float* y, std::size_t count);  // silu(gate) * up
@@ -73,6 +75,10 @@ struct Kernels {
   // many floating-point operations.
   double (*exercise)(std::int64_t rounds, int parts);
 };
+
+// Memory of a kernel for the length of a call, to be freed; null if there is none.
+void* scratch_memory(std::size_t bytes) noexcept;
+void limit_scratch(std::size_t bytes) noexcept;  // for tests: there is none for larger requests
 
 // The best this processor can run.
 const Kernels& kernels();

@@ -41,12 +41,6 @@ void configure_tiles() {
   asm volatile("ldtilecfg %0" : : "m"(configuration));
 }
 
-// The upper half of a float, rounded to nearest even. Finite numbers only overflow where floats would soon do, too.
-__m512i rounded(__m512i bits) {
-  const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-  return _mm512_srli_epi32(_mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff))), 16);
-}
-
 constexpr int kParts = 3;
 
 // A row of floats as its parts, zeros up to whole blocks. put(part, i) says where 16 of them go, from the i-th on.
@@ -56,9 +50,9 @@ void split_row(const float* x, int in, int parts, const Put& put) {
     const int left = most(0, least(in - i, kLanes));
     __m512 rest = _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << left) - 1), x + i);
     for (int part = 0; part < parts; ++part) {
-      const __m512i half = rounded(_mm512_castps_si512(rest));
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(put(part, i)), _mm512_cvtepi32_epi16(half));
-      rest = _mm512_sub_ps(rest, _mm512_castsi512_ps(_mm512_slli_epi32(half, 16)));
+      const auto half = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(rest));  // rounded to the nearest
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(put(part, i)), half);
+      rest = _mm512_sub_ps(rest, _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16)));
     }
   }
 }
@@ -69,9 +63,10 @@ std::size_t rows_halves(int in) { return static_cast<std::size_t>(blocks_of(in))
 std::size_t packed_rows_bytes(int in, int rows) {
   return static_cast<std::size_t>((rows + kBlock - 1) / kBlock) * rows_halves(in) * sizeof(Half);
 }
-void pack_rows(const float* x, std::size_t stride, int in, int rows, void* packed, Share share) {
+bool pack_rows(const float* x, std::size_t stride, int in, int rows, void* packed, Share share) {
   const int padded = (rows + kBlock - 1) / kBlock * kBlock;
   const Scratch<float> nothing(static_cast<std::size_t>(in));
+  if (!nothing.there()) return false;
   fill_all(nothing.data(), static_cast<std::size_t>(in), 0.0F);
   for (int r = share.index; r < padded; r += share.count) {
     const int side = r % kBlock / kSide;
@@ -81,6 +76,7 @@ void pack_rows(const float* x, std::size_t stride, int in, int rows, void* packe
       return row + static_cast<std::size_t>((i / kDepth * kParts + part) * 2) * kTile + i % kDepth;
     });
   }
+  return true;
 }
 
 // W packed: panel by panel, block of inputs by block, part by part, two tiles each: the first 16 outputs and the
@@ -99,6 +95,8 @@ class AmxPacker {
         w_(weight),
         row_(static_cast<std::size_t>(weight.parts * blocks_of(weight.in) * kDepth)),
         halves_(kColumns * row_) {}
+
+  bool ready() const { return reader_.ready() && halves_.there(); }
 
   void pack_panel(int panel, Half* packed) {
     fill_all(halves_.data(), kColumns * row_, Half{0});
@@ -128,10 +126,12 @@ class AmxPacker {
   Scratch<Half> halves_;
 };
 
-void amx_pack(const Matrix& weight, void* packed) {
+bool amx_pack(const Matrix& weight, void* packed) {
   AmxPacker packer(weight);
+  if (!packer.ready()) return false;
   for (int p = 0; p < panel_count(weight.out); ++p)
     packer.pack_panel(p, static_cast<Half*>(packed) + static_cast<std::size_t>(p) * panel_halves(weight));
+  return true;
 }
 
 // Sums of a block: where they begin, and where they go.
@@ -141,29 +141,65 @@ struct Sums {
   std::size_t stride;
 };
 
-// 32 rows by 32 outputs. Tiles 0-3 hold the sums, 4 and 5 rows of x, 6 and 7 outputs of W.
+// Which part of x meets which part of W, one after the other, the small products mostly first. Neighbours share an
+// operand, which then stays in its tiles.
+struct Meeting {
+  int x, w;
+};
+template <int Parts>
+constexpr auto kMeetings = nullptr;
+template <>
+constexpr Meeting kMeetings<1>[] = {{1, 0}, {0, 0}};
+template <>
+constexpr Meeting kMeetings<2>[] = {{1, 0}, {0, 0}, {0, 1}};
+template <>
+constexpr Meeting kMeetings<3>[] = {{0, 2}, {0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}};
+
+// A tile on its way to the first cache.
+inline void fetch(const Half* tile) {
+  for (std::size_t line = 0; line < kTile; line += kDepth) __builtin_prefetch(tile + line);
+}
+
+// 32 inputs. Tiles 0-3 hold the sums, 4 and 5 rows of x, 6 and 7 outputs of W. From the second cache a tile takes
+// longer to load than to multiply, so those of the next 32 inputs are fetched in the gaps.
+template <int Parts, std::size_t Step = 0>
+inline void add_products(const Half* x, const Half* w) {
+  constexpr auto& meetings = kMeetings<Parts>;
+  constexpr std::size_t kSteps = sizeof meetings / sizeof(Meeting), kFirstW = kSteps - Parts;
+  if constexpr (Step < kSteps) {
+    constexpr Meeting now = meetings[Step], before = Step == 0 ? Meeting{-1, -1} : meetings[Step - 1];
+    if constexpr (now.x != before.x) {
+      _tile_loadd(4, x + 2 * now.x * kTile, 64);
+      _tile_loadd(5, x + (2 * now.x + 1) * kTile, 64);
+    }
+    if constexpr (now.w != before.w) {
+      _tile_loadd(6, w + 2 * now.w * kTile, 64);
+      _tile_loadd(7, w + (2 * now.w + 1) * kTile, 64);
+    }
+    const Half *next_x = x + (2 * kParts + 2 * Step) * kTile, *next_w = w + 2 * (Parts + Step - kFirstW) * kTile;
+    constexpr bool x_left = Step < most(Parts, 2), w_left = Step >= kFirstW;
+    _tile_dpbf16ps(0, 4, 6);
+    if constexpr (x_left) fetch(next_x);
+    _tile_dpbf16ps(1, 4, 7);
+    if constexpr (x_left) fetch(next_x + kTile);
+    _tile_dpbf16ps(2, 5, 6);
+    if constexpr (w_left) fetch(next_w);
+    _tile_dpbf16ps(3, 5, 7);
+    if constexpr (w_left) fetch(next_w + kTile);
+    add_products<Parts, Step + 1>(x, w);
+  }
+}
+
+// 32 rows by 32 outputs.
 template <int Parts>
 void block_product(const Half* x, const Half* panel, int in, const Sums& sums) {
   asm volatile("" : : : "memory");  // what the tiles read is in memory; GCC 12's tile loads do not say so
-  constexpr int kFewest = 2;        // parts of x that are looked at, however short the weights
   _tile_loadd(0, sums.start, 0);
   _tile_loadd(1, sums.start + kSide, 0);
   _tile_loadd(2, sums.start, 0);
   _tile_loadd(3, sums.start + kSide, 0);
-  for (int block = 0; block < blocks_of(in); ++block, x += kParts * 2 * kTile, panel += Parts * 2 * kTile) {
-    for (int part = Parts - 1; part >= 0; --part) {  // the small products first
-      _tile_loadd(6, panel + static_cast<std::size_t>(2 * part) * kTile, 64);
-      _tile_loadd(7, panel + static_cast<std::size_t>(2 * part + 1) * kTile, 64);
-      for (int other = most(Parts, kFewest) - part - 1; other >= 0; --other) {
-        _tile_loadd(4, x + static_cast<std::size_t>(2 * other) * kTile, 64);
-        _tile_loadd(5, x + static_cast<std::size_t>(2 * other + 1) * kTile, 64);
-        _tile_dpbf16ps(0, 4, 6);
-        _tile_dpbf16ps(1, 4, 7);
-        _tile_dpbf16ps(2, 5, 6);
-        _tile_dpbf16ps(3, 5, 7);
-      }
-    }
-  }
+  for (int block = 0; block < blocks_of(in); ++block, x += kParts * 2 * kTile, panel += Parts * 2 * kTile)
+    add_products<Parts>(x, panel);
   const auto y_bytes = static_cast<long>(sums.stride * sizeof(float));
   _tile_stored(0, sums.y, y_bytes);
   _tile_stored(1, sums.y + kSide, y_bytes);
@@ -182,14 +218,33 @@ void some_product(const Half* x, const Half* panel, int in, const Sums& sums, in
              sums.y + static_cast<std::size_t>(r) * sums.stride);
 }
 
+// Where the sums of a panel begin: its bias, or zeros. Not copied panel by panel: a tile that loads what was just
+// written waits for hundreds of cycles.
+class Starts {
+ public:
+  explicit Starts(const LinearTask& task)
+      : bias_(task.bias), whole_(task.bias == nullptr ? 0 : task.weight.out / kColumns) {
+    const int rest = task.weight.out % kColumns;
+    if (bias_ != nullptr) copy_all(bias_ + whole_ * kColumns, static_cast<std::size_t>(rest), last_);
+  }
+  const float* of(int panel) const { return panel < whole_ ? bias_ + panel * kColumns : last_; }
+
+ private:
+  const float* bias_;
+  int whole_;                              // panels whose bias can be read in place
+  alignas(64) float last_[kColumns] = {};  // of the others
+};
+
 template <int Parts>
-void linear_of(const LinearTask& task, Share share) {
+bool linear_of(const LinearTask& task, Share share) {
   const Matrix& w = task.weight;
   const std::size_t panel = panel_halves(w);
   const PanelPlan plan = plan_panels(panel_count(w.out), panel * sizeof(Half), share);
-  if (plan.first == plan.last) return;
+  if (plan.first == plan.last) return true;
   AmxPacker packer(w);
   const Scratch<Half> made(task.packed == nullptr ? panel * static_cast<std::size_t>(plan.fitting) : 0);
+  if (!packer.ready() || !made.there()) return false;
+  const Starts starts(task);
   configure_tiles();
   for (int group = plan.first; group < plan.last; group += plan.fitting) {
     const int end = least(plan.last, group + plan.fitting);
@@ -201,20 +256,20 @@ void linear_of(const LinearTask& task, Share share) {
     for (int r = 0; r < task.rows; r += kBlock)
       for (int p = group; p < end; ++p) {
         const int rows = least(kBlock, task.rows - r), columns = least(kColumns, w.out - p * kColumns);
-        alignas(64) float start[kColumns] = {};
-        if (task.bias != nullptr) copy_all(task.bias + p * kColumns, static_cast<std::size_t>(columns), start);
         some_product<Parts>(
             static_cast<const Half*>(task.x) + static_cast<std::size_t>(r / kBlock) * rows_halves(w.in),
             panels + static_cast<std::size_t>(p - group) * panel, w.in,
-            {start, task.y + static_cast<std::size_t>(r) * task.y_stride + static_cast<std::size_t>(p) * kColumns,
+            {starts.of(p),
+             task.y + static_cast<std::size_t>(r) * task.y_stride + static_cast<std::size_t>(p) * kColumns,
              task.y_stride},
             rows, columns);
       }
   }
   _tile_release();
+  return true;
 }
 
-void amx_linear(const LinearTask& task, Share share) {
+bool amx_linear(const LinearTask& task, Share share) {
   switch (task.weight.parts) {
     case 1: return linear_of<1>(task, share);
     case 2: return linear_of<2>(task, share);
@@ -244,6 +299,8 @@ double amx_exercise(std::int64_t rounds, int parts) {
 // The processor has it, and the kernel lets this process keep its registers.
 bool usable() {
   unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned kVectorBf16 = 1U << 5;
+  if (__get_cpuid_count(7, 1, &a, &b, &c, &d) == 0 || (a & kVectorBf16) == 0) return false;
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
   constexpr unsigned kBf16 = 1U << 22, kTiles = 1U << 24;
   constexpr long kRequestPermission = 0x1023, kTileData = 18;

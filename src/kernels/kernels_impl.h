@@ -3,6 +3,23 @@
 #include "base/plain.h"
 #include "kernels/vector_math.h"
 
+// Memory for the length of a call.
+template <class T>
+class Scratch {
+ public:
+  explicit Scratch(std::size_t count)
+      : count_(count), memory_(count == 0 ? nullptr : static_cast<T*>(scratch_memory(count * sizeof(T)))) {}
+  ~Scratch() { std::free(memory_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  bool there() const { return count_ == 0 || memory_ != nullptr; }
+  T* data() const { return memory_; }
+
+ private:
+  std::size_t count_;
+  T* memory_;
+};
+
 constexpr float kInfinity = __builtin_inff();
 constexpr int kColumns = 2 * kLanes;  // of a tile: two vectors per row
 
@@ -19,8 +36,8 @@ inline void tile_rows(int depth, const float* a, std::size_t a_stride, const flo
     const Vec b0 = load(b), b1 = load(b + kLanes);
     for (int r = 0; r < R; ++r) {
       const Vec x = splat(a[static_cast<std::size_t>(r) * a_stride + static_cast<std::size_t>(d)]);
-      left[r] += x * b0;
-      right[r] += x * b1;
+      left[r] = fused(x, b0, left[r]);
+      right[r] = fused(x, b1, right[r]);
     }
   }
   for (int r = 0; r < R; ++r) {
@@ -87,6 +104,7 @@ class PanelReader {
   explicit PanelReader(const Matrix& weight)
       : weight_(weight), decoded_(weight.decode == nullptr ? 0 : panel_floats(weight.in)) {}
 
+  bool ready() const { return decoded_.there(); }
   int columns(int panel) const { return least(kColumns, weight_.out - panel * kColumns); }
   const float* row(int panel, int j) {
     const auto* stored =
@@ -105,10 +123,12 @@ class PanelReader {
   Scratch<float> decoded_;
 };
 
-inline void pack_weight(const Matrix& weight, void* packed) {
+inline bool pack_weight(const Matrix& weight, void* packed) {
   PanelReader reader(weight);
+  if (!reader.ready()) return false;
   for (int p = 0; p < panel_count(weight.out); ++p)
     reader.pack_panel(p, static_cast<float*>(packed) + static_cast<std::size_t>(p) * panel_floats(weight.in));
+  return true;
 }
 
 // A thread has a stretch of panels; it takes as many at a time as the second cache holds, and all rows of x pass by.
@@ -122,12 +142,13 @@ inline PanelPlan plan_panels(int panels, std::size_t panel_bytes, Share share) {
   return {first, least(panels, first + mine), static_cast<int>(most<std::size_t>(1, kCacheBytes / panel_bytes))};
 }
 
-inline void linear(const LinearTask& task, Share share) {
+inline bool linear(const LinearTask& task, Share share) {
   const Matrix& w = task.weight;
   const std::size_t panel = panel_floats(w.in);
   const PanelPlan plan = plan_panels(panel_count(w.out), panel * sizeof(float), share);
   PanelReader reader(w);
   const Scratch<float> made(task.packed == nullptr ? panel * static_cast<std::size_t>(plan.fitting) : 0);
+  if (!reader.ready() || !made.there()) return false;
   for (int group = plan.first; group < plan.last; group += plan.fitting) {
     const int end = least(plan.last, group + plan.fitting);
     const float* panels = made.data();
@@ -150,15 +171,26 @@ inline void linear(const LinearTask& task, Share share) {
       }
     }
   }
+  return true;
 }
 
-// Weights of one query over its keys, in place: e^(scale (s - max)), and one over their sum. Lanes are summed apart and
-// then in order, whatever the number of keys.
+// All lanes into one, halving: the same order whatever they hold.
+template <class Join>
+inline float fold(Vec v, const Join& join) {
+  float lanes[kLanes];
+  store(lanes, v);
+  for (int half = kLanes / 2; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) lanes[i] = join(lanes[i], lanes[i + half]);
+  return lanes[0];
+}
+
+// Weights of one query over its keys, in place: e^(scale (s - max)), and one over their sum.
 inline float soften(float* scores, int keys, float scale) {
-  float top = scores[0];
-  for (int i = 1; i < keys; ++i) top = most(top, scores[i]);
   const int padded = (keys + kLanes - 1) / kLanes * kLanes;
   for (int i = keys; i < padded; ++i) scores[i] = -kInfinity;
+  Vec tops = load(scores);
+  for (int i = kLanes; i < padded; i += kLanes) tops = greater(tops, load(scores + i));
+  const float top = fold(tops, [](float a, float b) { return most(a, b); });
   Vec sums{};
   for (int i = 0; i < padded; i += kLanes) {
     const Vec s = load(scores + i);
@@ -166,9 +198,7 @@ inline float soften(float* scores, int keys, float scale) {
     sums += e;
     store(scores + i, e);
   }
-  float sum = 0;
-  for (int lane = 0; lane < kLanes; ++lane) sum += sums[lane];
-  return 1.0F / sum;
+  return 1.0F / fold(sums, [](float a, float b) { return a + b; });
 }
 
 // Memory for one head of one row, large enough for the longest.
@@ -177,6 +207,8 @@ struct AttentionDesk {
       : keys(static_cast<std::size_t>(task.size) * padded_keys),
         values(padded_keys * static_cast<std::size_t>((task.size + kColumns - 1) / kColumns) * kColumns),
         scores(kRows * padded_keys) {}
+
+  bool ready() const { return keys.there() && values.there() && scores.there(); }
 
   Scratch<float> keys, values, scores;
 };
@@ -212,8 +244,12 @@ inline void attend(const AttentionTask& task, const AttentionRow& row, int head,
             kColumns, nullptr},
            rows, desk.scores.data() + static_cast<std::size_t>(p) * kColumns, padded_keys);
     float share_of[kRows];
-    for (int r = 0; r < rows; ++r)
-      share_of[r] = soften(desk.scores.data() + static_cast<std::size_t>(r) * padded_keys, row.keys, scale);
+    for (int r = 0; r < rows; ++r) {
+      float* scores = desk.scores.data() + static_cast<std::size_t>(r) * padded_keys;
+      const int seen = row.causal ? row.keys - row.queries + q + r + 1 : row.keys;
+      share_of[r] = soften(scores, seen, scale);
+      fill_all(scores + seen, static_cast<std::size_t>(row.keys - seen), 0.0F);
+    }
     for (int p = 0; p < value_panels; ++p) {
       const int columns = least(kColumns, task.size - p * kColumns);
       float* out = task.out + static_cast<std::size_t>(row.first_query + q) * out_stride +
@@ -228,14 +264,16 @@ inline void attend(const AttentionTask& task, const AttentionRow& row, int head,
   }
 }
 
-inline void attention(const AttentionTask& task, Share share) {
+inline bool attention(const AttentionTask& task, Share share) {
   int longest = 0;
   for (int i = 0; i < task.row_count; ++i) longest = most(longest, task.rows[i].keys);
   const AttentionDesk desk(task, static_cast<std::size_t>((longest + kColumns - 1) / kColumns) * kColumns);
+  if (!desk.ready()) return false;
   int unit = 0;
   for (int i = 0; i < task.row_count; ++i)
     for (int head = 0; head < task.heads; ++head)
       if (unit++ % share.count == share.index && task.rows[i].queries > 0) attend(task, task.rows[i], head, desk);
+  return true;
 }
 
 // Element by element; the tail goes through a vector padded with zeros, so that each element is computed alike.

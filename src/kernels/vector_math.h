@@ -10,7 +10,10 @@ inline Vec load(const float* p) {
   return v;
 }
 inline void store(float* p, Vec v) { __builtin_memcpy(p, &v, sizeof v); }
-inline Vec splat(float x) { return Vec{} + x; }
+// One rounding. Nothing may stand between the two operations, such as a sanitizer's check of an index, or the compiler
+// leaves them apart in some tiles and not in others.
+inline Vec fused(Vec a, Vec b, Vec c) { return a * b + c; }
+inline Vec splat(float x) { return x - Vec{}; }  // not x + 0, which is an addition: it makes 0 of -0
 inline Vec pick(IntVec mask, Vec yes, Vec no) {
   return reinterpret_cast<Vec>((mask & reinterpret_cast<IntVec>(yes)) | (~mask & reinterpret_cast<IntVec>(no)));
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "models/packed_weights.h"
 
@@ -11,44 +12,49 @@ namespace {
 const float* floats(const ggml_tensor* tensor) { return static_cast<const float*>(tensor->data); }
 std::size_t stride(const ggml_tensor* tensor, int dimension) { return tensor->nb[dimension] / sizeof(float); }
 
+// ggml's threads must not throw, so a node remembers that its kernel found no memory.
+void finish(ggml_tensor* node, bool done) {
+  if (!done) std::atomic_ref(node->extra).store(node);
+}
+
 void run_pack_rows(ggml_tensor* packed, int index, int count, void*) {
   const ggml_tensor* x = packed->src[0];
-  kernels().pack_rows(floats(x), stride(x, 1), static_cast<int>(x->ne[0]), static_cast<int>(x->ne[1]), packed->data,
-                      {index, count});
+  finish(packed, kernels().pack_rows(floats(x), stride(x, 1), static_cast<int>(x->ne[0]), static_cast<int>(x->ne[1]),
+                                     packed->data, {index, count}));
 }
 
 void run_linear(ggml_tensor* y, int index, int count, void* packed) {
   const ggml_tensor *w = y->src[0], *x = y->src[1], *bias = y->src[2];
-  kernels().linear({.weight = as_matrix(w),
-                    .packed = packed,
-                    .bias = bias == nullptr ? nullptr : floats(bias),
-                    .x = x->data,
-                    .x_stride = stride(x, 1),
-                    .y = static_cast<float*>(y->data),
-                    .y_stride = stride(y, 1),
-                    .rows = static_cast<int>(y->ne[1])},
-                   {index, count});
+  const LinearTask task{.weight = as_matrix(w),
+                        .packed = packed,
+                        .bias = bias == nullptr ? nullptr : floats(bias),
+                        .x = x->data,
+                        .x_stride = stride(x, 1),
+                        .y = static_cast<float*>(y->data),
+                        .y_stride = stride(y, 1),
+                        .rows = static_cast<int>(y->ne[1])};
+  finish(y, kernels().linear(task, {index, count}));
 }
 
 void run_attention(ggml_tensor* out, int index, int count, void* rows) {
   const ggml_tensor *q = out->src[0], *k = out->src[1], *v = out->src[2];
   const auto& batch = *static_cast<const std::vector<AttentionRow>*>(rows);
-  kernels().attention({.q = floats(q),
-                       .k = floats(k),
-                       .v = floats(v),
-                       .q_stride = stride(q, 2),
-                       .k_stride = stride(k, 2),
-                       .v_stride = stride(v, 2),
-                       .q_head_stride = stride(q, 1),
-                       .k_head_stride = stride(k, 1),
-                       .v_head_stride = stride(v, 1),
-                       .out = static_cast<float*>(out->data),
-                       .heads = static_cast<int>(q->ne[1]),
-                       .kv_heads = static_cast<int>(k->ne[1]),
-                       .size = static_cast<int>(q->ne[0]),
-                       .rows = batch.data(),
-                       .row_count = static_cast<int>(batch.size())},
-                      {index, count});
+  const AttentionTask task{.q = floats(q),
+                           .k = floats(k),
+                           .v = floats(v),
+                           .q_stride = stride(q, 2),
+                           .k_stride = stride(k, 2),
+                           .v_stride = stride(v, 2),
+                           .q_head_stride = stride(q, 1),
+                           .k_head_stride = stride(k, 1),
+                           .v_head_stride = stride(v, 1),
+                           .out = static_cast<float*>(out->data),
+                           .heads = static_cast<int>(q->ne[1]),
+                           .kv_heads = static_cast<int>(k->ne[1]),
+                           .size = static_cast<int>(q->ne[0]),
+                           .rows = batch.data(),
+                           .row_count = static_cast<int>(batch.size())};
+  finish(out, kernels().attention(task, {index, count}));
 }
 
 // Contiguous columns, dealt out in stretches.
@@ -82,6 +88,8 @@ ggml_tensor* node(ggml_context* c, std::int64_t columns, std::int64_t rows, std:
 }
 
 }  // namespace
+
+bool cpu_ran_out(const ggml_tensor* node) { return node->op == GGML_OP_CUSTOM && node->extra != nullptr; }
 
 ggml_tensor* cpu_pack_rows(ggml_context* c, ggml_tensor* x) {
   if (kernels().pack_rows == nullptr) return x;

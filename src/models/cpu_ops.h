@@ -9,6 +9,9 @@
 
 namespace pgdlm {
 
+// Whether a kernel of this node, which has been run, found no memory: its values are not there.
+bool cpu_ran_out(const ggml_tensor* node);
+
 // x in the form the linear kernel reads: x itself, or a packed copy that several layers can share.
 ggml_tensor* cpu_pack_rows(ggml_context* c, ggml_tensor* x);
 

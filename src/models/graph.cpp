@@ -23,11 +23,14 @@ Graph::Graph(std::span<const RowShape> rows, int layers, PackedWeights* packed) 
       groups.push_back({shape, 0, token_count_, asked_count_});
     ++groups.back().rows;
   };
+  int keys = 0;
   for (const RowShape& row : rows) {
     join(groups_, {row.length, 0, row.past});
     join(asked_groups_, row);
     all_rows_.push_back({token_count_, row.length, token_count_, row.length});
     asked_rows_.push_back({asked_count_, row.asked, token_count_, row.length});
+    causal_rows_.push_back({token_count_, row.length, keys, row.past + row.length, true});
+    keys += row.past + row.length;
     token_count_ += row.length;
     asked_count_ += row.asked;
   }
@@ -85,6 +88,21 @@ KeyValue Graph::with_past(const Group& group, ggml_tensor* k, ggml_tensor* v, in
   return {ggml_concat(context_, past.key, k, 2), ggml_concat(context_, past.value, v, 2)};
 }
 
+// The same of all rows, one behind the other.
+KeyValue Graph::with_pasts(ggml_tensor* k, ggml_tensor* v, int layer) {
+  std::vector<ggml_tensor*> all_keys, all_values;
+  for (const Group& group : groups_) {
+    const auto part = [&](ggml_tensor* all) {
+      return ggml_view_3d(context_, all, all->ne[0], all->ne[1], std::int64_t{group.shape.length} * group.rows,
+                          all->nb[1], all->nb[2], all->nb[2] * static_cast<std::size_t>(group.first_token));
+    };
+    const KeyValue kv = with_past(group, part(k), part(v), layer);
+    all_keys.push_back(kv.key);
+    all_values.push_back(kv.value);
+  }
+  return {side_by_side(std::move(all_keys), 2), side_by_side(std::move(all_values), 2)};
+}
+
 ggml_tensor* Graph::attend_group(const Group& group, ggml_tensor* q, ggml_tensor* k, ggml_tensor* v, Attention a) {
   const int queries = a.asked_only ? group.shape.asked : group.shape.length;
   const int first_query = a.asked_only ? group.first_asked : group.first_token;
@@ -112,11 +130,11 @@ ggml_tensor* Graph::attend_group(const Group& group, ggml_tensor* q, ggml_tensor
 }
 
 // Side by side, in a tree: every column is copied a few times, not once per group.
-ggml_tensor* Graph::side_by_side(std::vector<ggml_tensor*> parts) {
+ggml_tensor* Graph::side_by_side(std::vector<ggml_tensor*> parts, int dimension) {
   while (parts.size() > 1) {
     std::vector<ggml_tensor*> pairs;
     for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
-      pairs.push_back(ggml_concat(context_, parts[i], parts[i + 1], 1));
+      pairs.push_back(ggml_concat(context_, parts[i], parts[i + 1], dimension));
     if (parts.size() % 2 == 1) pairs.push_back(parts.back());
     parts = std::move(pairs);
   }
@@ -133,12 +151,15 @@ void Graph::keep(ggml_tensor* k, ggml_tensor* v) {
 ggml_tensor* Graph::attend(ggml_tensor* q, ggml_tensor* k, ggml_tensor* v, Attention attention) {
   PGDLM_CHECK(!(attention.causal && attention.asked_only));  // a diagonal mask needs the queries in their places
   if (attention.causal) keep(k, v);
-  if (on_cpu() && !attention.causal)
-    return cpu_attention(context_, q, k, v, attention.asked_only ? asked_rows_ : all_rows_);
+  if (on_cpu() && attention.causal) {
+    const KeyValue kv = with_pasts(k, v, attention.layer);
+    return cpu_attention(context_, q, kv.key, kv.value, causal_rows_);
+  }
+  if (on_cpu()) return cpu_attention(context_, q, k, v, attention.asked_only ? asked_rows_ : all_rows_);
   std::vector<ggml_tensor*> parts;
   for (const Group& group : attention.asked_only ? asked_groups_ : groups_)
     if (!attention.asked_only || group.shape.asked > 0) parts.push_back(attend_group(group, q, k, v, attention));
-  return side_by_side(std::move(parts));
+  return side_by_side(std::move(parts), 1);
 }
 
 }  // namespace pgdlm

@@ -91,16 +91,17 @@ class Graph {
 
   ggml_tensor* once(ggml_tensor*& made, int count);
   ggml_tensor* attend_group(const Group& group, ggml_tensor* q, ggml_tensor* k, ggml_tensor* v, Attention attention);
-  ggml_tensor* side_by_side(std::vector<ggml_tensor*> parts);
+  ggml_tensor* side_by_side(std::vector<ggml_tensor*> parts, int dimension);
   void keep(ggml_tensor* k, ggml_tensor* v);
   KeyValue with_past(const Group& group, ggml_tensor* k, ggml_tensor* v, int layer);
+  KeyValue with_pasts(ggml_tensor* k, ggml_tensor* v, int layer);
 
   PackedWeights* packed_;
   ggml_context* context_ = nullptr;
   ggml_cgraph* nodes_ = nullptr;
   std::map<const ggml_tensor*, ggml_tensor*> packed_rows_;  // of inputs that several layers read
   std::vector<Group> groups_, asked_groups_;
-  std::vector<AttentionRow> all_rows_, asked_rows_;  // the same for our kernel
+  std::vector<AttentionRow> all_rows_, asked_rows_, causal_rows_;  // the same for our kernel
   int token_count_ = 0, asked_count_ = 0;
   ggml_tensor *tokens_ = nullptr, *positions_ = nullptr, *asked_ = nullptr, *asked_positions_ = nullptr;
   std::vector<std::vector<KeyValue>> pasts_;

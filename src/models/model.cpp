@@ -141,7 +141,8 @@ std::shared_ptr<Model> Model::load(const std::filesystem::path& path, const Mode
   const auto weights = std::make_shared<Weights>(model->file_, device);
   std::unique_ptr<const Network> network = architecture.make(*weights);
   weights->load();
-  model->runtime_ = std::make_unique<Runtime>(std::move(network), weights, device, options.max_tokens);
+  model->runtime_ = std::make_unique<Runtime>(std::move(network), weights, device,
+                                              RuntimeOptions{options.max_tokens, options.packed_bytes});
   model->read_role(options);
   return model;
 }

@@ -1,5 +1,5 @@
 // A loaded GGUF file: its network, what the network is for, and what the file says about using it. Weights are loaded
-// once; whoever shares the Model shares them. The runtime belongs to one thread at a time.
+// once; whoever shares the Model shares them.
 #pragma once
 
 #include <filesystem>
@@ -20,8 +20,9 @@ const char* role_name(Role role);
 
 struct ModelOptions {
   DeviceOptions device;
-  int max_tokens = 4096;      // per forward: bounds the memory of activations
-  std::optional<Token> mask;  // instead of the file's mask token
+  int max_tokens = 4096;                    // per forward: bounds the memory of activations
+  std::optional<std::size_t> packed_bytes;  // for weights as our kernels read them; absent: a share of the memory
+  std::optional<Token> mask;                // instead of the file's mask token
 };
 
 // How the file wants to be denoised; what is empty is left to the process.
@@ -61,8 +62,8 @@ class Model {
   std::unique_ptr<Runtime> runtime_;
 };
 
-// The network as a Denoiser, one per model: two would overwrite each other's logits. Error{invalid_request} if the
-// model is none.
+// The network as a Denoiser. Several can be made of one model: they share its weights, each has logits of its own.
+// Error{invalid_request} if the model is none.
 std::shared_ptr<Denoiser> make_denoiser(std::shared_ptr<Model> model);
 
 // Logits of a classifier, one row per text.

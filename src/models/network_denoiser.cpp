@@ -3,6 +3,7 @@
 // next one. They stay in the runtime's memory: reductions read them in place.
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <utility>
 
 #include "models/model.h"
@@ -11,17 +12,32 @@
 namespace pgdlm {
 namespace {
 
+// Logits of a few rows of one prediction.
+struct Window {
+  std::vector<Position> rows;
+  std::vector<float> logits;  // [rows, vocab]
+};
+
 // What a denoiser and its predictions share. `epoch` numbers the calls of prepare: older rows are gone.
 struct Desk {
   explicit Desk(std::shared_ptr<Model> m) : model(std::move(m)), shift(model->diffusion().shift_logits) {}
 
   // Which row of the network's output speaks of position l.
   Position row_of(Position l) const { return shift ? std::max(l - 1, 0) : l; }
+  std::size_t vocab() const { return static_cast<std::size_t>(model->sizes().outputs); }
+  Window& late_of(std::uint64_t prediction) {
+    const std::lock_guard lock(late_mutex);
+    return late[prediction];
+  }
 
   std::shared_ptr<Model> model;
+  std::shared_ptr<Runtime::Workspace> space = model->runtime().make_workspace();
   bool shift;
-  std::uint64_t epoch = 1;        // a prediction that was never prepared says 0
-  std::span<const float> logits;  // [prepared rows, vocab]
+  std::uint64_t epoch = 1;               // a prediction that was never prepared says 0
+  std::span<const float> logits;         // [prepared rows, vocab]
+  std::uint64_t predictions = 0;         // made so far
+  std::map<std::uint64_t, Window> late;  // of predictions by number: what was read last and not prepared
+  std::mutex late_mutex;                 // several predictions may be read at the same time
 };
 
 class NetworkPrediction final : public Prediction {
@@ -29,22 +45,26 @@ class NetworkPrediction final : public Prediction {
   NetworkPrediction(std::shared_ptr<Desk> desk, std::span<const Token> tokens, std::vector<Position> rows,
                     std::vector<float> hidden)
       : desk_(std::move(desk)),
+        number_(desk_->predictions++),
         tokens_(tokens.begin(), tokens.end()),
         rows_(std::move(rows)),
         hidden_(std::move(hidden)) {}
 
   std::span<const float> logits(Position l) const override {
     const Position row = desk_->row_of(l);
-    if (const int prepared = prepared_row(row); prepared >= 0)
-      return desk_->logits.subspan(static_cast<std::size_t>(prepared) * vocab(), vocab());
-    std::vector<float>& late = late_[row];
-    if (late.empty()) late = desk_->model->runtime().head_copy(hidden_or_again(row));
-    return late;
+    if (const int prepared = prepared_row(row); prepared >= 0) return part(desk_->logits, prepared);
+    Window& late = desk_->late_of(number_);
+    auto found = std::ranges::find(late.rows, row);
+    if (found == late.rows.end()) {
+      late = read_late(row);
+      found = late.rows.begin();
+    }
+    return part(late.logits, found - late.rows.begin());
   }
 
   std::size_t bytes() const override {
     return sizeof(*this) + (tokens_.size() + rows_.size()) * sizeof(Token) +
-           (hidden_.size() + late_.size() * vocab()) * sizeof(float);
+           (hidden_.size() + again_.size() * width()) * sizeof(float);
   }
 
   // Hidden state of a row; empty if it was not kept.
@@ -59,34 +79,72 @@ class NetworkPrediction final : public Prediction {
   }
 
   void set_prepared(Position row, int at) const {
-    if (epoch_ != desk_->epoch) prepared_.assign(rows_.size(), -1);
-    epoch_ = desk_->epoch;
+    enter_epoch();
     prepared_[static_cast<std::size_t>(index_of(row))] = at;
+  }
+
+  // It will be read, but there is no room among the prepared.
+  void set_waiting(Position row) const {
+    enter_epoch();
+    waiting_.push_back(row);
   }
 
  private:
   std::size_t width() const { return static_cast<std::size_t>(desk_->model->sizes().embedding); }
-  std::size_t vocab() const { return static_cast<std::size_t>(desk_->model->sizes().outputs); }
+
+  std::span<const float> part(std::span<const float> logits, std::ptrdiff_t row) const {
+    return logits.subspan(static_cast<std::size_t>(row) * desk_->vocab(), desk_->vocab());
+  }
 
   int index_of(Position row) const {
     const auto found = std::ranges::lower_bound(rows_, row);
     return found == rows_.end() || *found != row ? -1 : static_cast<int>(found - rows_.begin());
   }
 
+  void enter_epoch() const {
+    if (epoch_ == desk_->epoch) return;
+    epoch_ = desk_->epoch;
+    prepared_.assign(rows_.size(), -1);
+    waiting_.clear();
+  }
+
+  // A row by itself, or with those that wait behind it.
+  Window read_late(Position row) const {
+    Window window;
+    const auto first = std::ranges::find(waiting_, row);
+    if (epoch_ != desk_->epoch || first == waiting_.end()) {
+      window.rows = {row};
+    } else {
+      const std::ptrdiff_t most = desk_->model->runtime().max_head_rows();
+      window.rows.assign(first, first + std::min(most, waiting_.end() - first));
+    }
+    std::vector<float> states;
+    for (const Position r : window.rows) {
+      const std::span<const float> state = hidden_or_again(r);
+      states.insert(states.end(), state.begin(), state.end());
+    }
+    window.logits = desk_->model->runtime().head(states);
+    return window;
+  }
+
   // A position nobody expected to be read, such as one that is already revealed, costs a forward of its own.
-  std::vector<float> hidden_or_again(Position row) const {
-    if (const std::span<const float> kept = hidden(row); !kept.empty()) return {kept.begin(), kept.end()};
-    const TokenRow again{tokens_, {row}};
-    return std::move(desk_->model->runtime().trunk({&again, 1}).front());
+  std::span<const float> hidden_or_again(Position row) const {
+    if (const std::span<const float> kept = hidden(row); !kept.empty()) return kept;
+    std::vector<float>& state = again_[row];
+    const TokenRow asked{tokens_, {row}};
+    if (state.empty()) state = std::move(desk_->model->runtime().trunk({&asked, 1}).front());
+    return state;
   }
 
   std::shared_ptr<Desk> desk_;
+  std::uint64_t number_;
   std::vector<Token> tokens_;
   std::vector<Position> rows_;  // kept, ascending
   std::vector<float> hidden_;   // [kept, embedding]
   mutable std::uint64_t epoch_ = 0;
-  mutable std::vector<int> prepared_;                    // [kept] row of the desk's logits, or -1
-  mutable std::map<Position, std::vector<float>> late_;  // rows read without having been announced
+  mutable std::vector<int> prepared_;                     // [kept] row of the desk's logits, or -1
+  mutable std::vector<Position> waiting_;                 // announced, but too many to be prepared
+  mutable std::map<Position, std::vector<float>> again_;  // hidden states of rows that were not kept
 };
 
 class NetworkDenoiser final : public Denoiser {
@@ -94,6 +152,7 @@ class NetworkDenoiser final : public Denoiser {
   explicit NetworkDenoiser(std::shared_ptr<Model> model) : desk_(std::make_shared<Desk>(std::move(model))) {}
 
   std::vector<PredictionPtr> predict(std::span<const StateView> states) override {
+    desk_->late.clear();
     std::vector<TokenRow> rows;
     for (const StateView& state : states) rows.push_back({state.tokens, readable_rows(state)});
     std::vector<std::vector<float>> hidden = desk_->model->runtime().trunk(rows);
@@ -104,25 +163,16 @@ class NetworkDenoiser final : public Denoiser {
     return predictions;
   }
 
+  // As many readings as the head takes in one product; of a first one that alone is more than that, its first rows.
   std::size_t prepare(std::span<const Reading> readings) override {
+    desk_->late.clear();
     ++desk_->epoch;
-    const auto most = static_cast<std::size_t>(desk_->model->runtime().max_head_rows());
-    std::vector<float> hidden;
-    std::size_t rows = 0, ready = 0;
-    for (const Reading& reading : readings) {
-      if (rows > 0 && rows + reading.rows.size() > most) break;
-      const auto& prediction = static_cast<const NetworkPrediction&>(*reading.prediction);
-      for (const Position l : reading.rows)
-        rows += gather(prediction, desk_->row_of(l), static_cast<int>(rows), hidden);
-      ++ready;
-    }
     try {
-      if (rows > 0) desk_->logits = desk_->model->runtime().head(hidden);
+      return project(readings);
     } catch (...) {
       ++desk_->epoch;  // nothing is prepared after all
       throw;
     }
-    return ready;
   }
 
   int vocab() const override { return desk_->model->sizes().outputs; }
@@ -138,13 +188,30 @@ class NetworkDenoiser final : public Denoiser {
     return rows;
   }
 
-  // 1 if the row joins the product, 0 if it is there already or was not kept.
-  static std::size_t gather(const NetworkPrediction& prediction, Position row, int at, std::vector<float>& hidden) {
-    const std::span<const float> state = prediction.hidden(row);
-    if (state.empty() || prediction.prepared_row(row) >= 0) return 0;
-    prediction.set_prepared(row, at);
-    hidden.insert(hidden.end(), state.begin(), state.end());
-    return 1;
+  std::size_t project(std::span<const Reading> readings) {
+    Runtime& runtime = desk_->model->runtime();
+    const int most = runtime.max_head_rows();
+    std::vector<float> hidden;
+    int rows = 0;
+    std::size_t ready = 0;
+    for (const Reading& reading : readings) {
+      if (rows > 0 && static_cast<std::size_t>(rows) + reading.rows.size() > static_cast<std::size_t>(most)) break;
+      const auto& prediction = static_cast<const NetworkPrediction&>(*reading.prediction);
+      for (const Position l : reading.rows) {
+        const Position row = desk_->row_of(l);
+        const std::span<const float> state = prediction.hidden(row);
+        if (state.empty() || prediction.prepared_row(row) >= 0) continue;
+        if (rows == most) {
+          prediction.set_waiting(row);
+          continue;
+        }
+        prediction.set_prepared(row, rows++);
+        hidden.insert(hidden.end(), state.begin(), state.end());
+      }
+      ++ready;
+    }
+    if (rows > 0) desk_->logits = runtime.head(hidden, *desk_->space);
+    return ready;
   }
 
   std::shared_ptr<Desk> desk_;

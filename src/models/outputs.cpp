@@ -17,7 +17,7 @@ std::vector<float> through_head(Runtime& runtime, std::span<const float> hidden)
   const std::size_t most = static_cast<std::size_t>(runtime.max_head_rows()) * width;
   std::vector<float> outputs;
   for (std::size_t first = 0; first < hidden.size(); first += most) {
-    const std::span<const float> part = runtime.head(hidden.subspan(first, std::min(most, hidden.size() - first)));
+    const std::vector<float> part = runtime.head(hidden.subspan(first, std::min(most, hidden.size() - first)));
     outputs.insert(outputs.end(), part.begin(), part.end());
   }
   return outputs;

@@ -74,8 +74,7 @@ const void* PackedWeights::find_or_pack(const ggml_tensor* weight) {
   const std::size_t bytes = (kernels().packed_bytes(matrix) + kLine - 1) / kLine * kLine;
   if (used_bytes_ + bytes > budget_bytes_) return nullptr;
   std::unique_ptr<void, Free> memory(std::aligned_alloc(kLine, bytes));
-  if (!memory) return nullptr;
-  kernels().pack(matrix, memory.get());
+  if (!memory || !kernels().pack(matrix, memory.get())) return nullptr;
   set_aside(weight->data, ggml_nbytes(weight));
   used_bytes_ += bytes;
   return packed_.emplace(key, std::move(memory)).first->second.get();

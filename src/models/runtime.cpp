@@ -8,17 +8,31 @@
 #include <ggml-alloc.h>
 
 #include "base/check.h"
+#include "models/cpu_ops.h"
 
 namespace pgdlm {
 
-// The memory of one kind of graph; it grows to the largest that was run.
+// The memory of one kind of graph; it grows to the largest that was run, and begins with nothing.
 struct Runtime::Workspace {
-  explicit Workspace(ggml_backend_t backend)
-      : allocator(ggml_gallocr_new(ggml_backend_get_default_buffer_type(backend))) {}
+  explicit Workspace(ggml_backend_t runs) : backend(runs), allocator(make_allocator()) {}
   ~Workspace() { ggml_gallocr_free(allocator); }
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
 
+  ggml_gallocr_t make_allocator() const { return ggml_gallocr_new(ggml_backend_get_default_buffer_type(backend)); }
+
+  // Memory for the graph; 0, or the bytes it would take if there are not so many. An allocator that failed takes the
+  // next graph of the same shape for one it has memory for, so it is not used again.
+  std::size_t allocate(ggml_cgraph* nodes) {
+    if (ggml_gallocr_alloc_graph(allocator, nodes)) return 0;
+    std::size_t bytes = 0;
+    ggml_gallocr_reserve_n_size(allocator, nodes, nullptr, nullptr, &bytes);
+    ggml_gallocr_free(allocator);
+    allocator = make_allocator();
+    return bytes;
+  }
+
+  ggml_backend_t backend;
   ggml_gallocr_t allocator;
   std::vector<float> output;  // a copy, if the device's memory is not ours
 };
@@ -43,6 +57,14 @@ class Stopwatch {
   double& sum_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
+
+// A kernel of ours that found no memory has left its values unwritten.
+void require_finished(const Device& device, ggml_cgraph* nodes) {
+  for (int i = 0; i < ggml_graph_n_nodes(nodes); ++i)
+    if (cpu_ran_out(ggml_graph_node(nodes, i)))
+      throw Error(ErrorCode::exhausted, "not enough memory on " + device.name() + " for a kernel of this batch",
+                  "lower --max-tokens, or use shorter texts");
+}
 
 // A graph node the device cannot run would end the process inside ggml.
 void require_supported(const Device& device, ggml_cgraph* nodes) {
@@ -80,72 +102,108 @@ void check_row(const TokenRow& row, const NetworkSizes& sizes) {
   for (const Position l : row.asked) PGDLM_CHECK(l >= 0 && l < length);
 }
 
+// Fewer are not worth reading all weights for.
+constexpr std::size_t kTokensPerHand = 128;
+
+// The longest rows first, each to the hand with the fewest tokens so far.
+std::vector<std::vector<std::size_t>> deal(std::span<const TokenRow> rows, std::span<const std::size_t> which,
+                                           std::size_t hands) {
+  std::vector<std::vector<std::size_t>> dealt(hands);
+  std::vector<std::size_t> tokens(hands);
+  for (std::size_t n = which.size(); n-- > 0;) {
+    const auto hand = static_cast<std::size_t>(std::ranges::min_element(tokens) - tokens.begin());
+    dealt[hand].push_back(which[n]);
+    tokens[hand] += rows[which[n]].tokens.size();
+  }
+  return dealt;
+}
+
 }  // namespace
 
 Runtime::Runtime(std::unique_ptr<const Network> network, std::shared_ptr<const Weights> weights,
-                 std::shared_ptr<const Device> device, int max_tokens)
+                 std::shared_ptr<const Device> device, const RuntimeOptions& options)
     : weights_(std::move(weights)),
       device_(std::move(device)),
       network_(std::move(network)),
       sizes_(network_->sizes()),
-      max_tokens_(max_tokens),
+      options_(options),
+      packed_(options.packed_bytes.value_or(PackedWeights::default_budget())),
       trunk_space_(std::make_unique<Workspace>(device_->backend())),
-      head_space_(std::make_unique<Workspace>(device_->backend())),
-      copy_space_(std::make_unique<Workspace>(device_->backend())) {
-  if (max_tokens < 1)
-    throw Error(ErrorCode::invalid_request, "max_tokens is " + std::to_string(max_tokens) + ", allowed: 1 or more");
+      head_space_(std::make_unique<Workspace>(device_->backend())) {
+  if (options.max_tokens < 1)
+    throw Error(ErrorCode::invalid_request,
+                "max_tokens is " + std::to_string(options.max_tokens) + ", allowed: 1 or more");
+  if (device_->threads() < 2) return;
+  crew_ = std::make_unique<Crew>(device_->threads());
+  for (int i = 0; i < crew_->workers(); ++i) hand_spaces_.push_back(std::make_unique<Workspace>(device_->single(i)));
 }
 
 Runtime::~Runtime() = default;
 
 std::span<const float> Runtime::compute(Graph& g, Workspace& space, ggml_tensor* output,
                                         const std::vector<Setting>& settings, std::span<const CausalRow> rows) {
-  const Stopwatch watch(busy_seconds_);
   g.finish(output);
   require_supported(*device_, g.nodes());
-  if (!ggml_gallocr_alloc_graph(space.allocator, g.nodes()))
-    throw Error(ErrorCode::exhausted, "not enough memory on " + device_->name() + " for this batch",
+  if (const std::size_t missing = space.allocate(g.nodes()); missing > 0)
+    throw Error(ErrorCode::exhausted,
+                "not enough memory on " + device_->name() + " for this batch, which takes " + megabytes(missing),
                 "lower --max-tokens, or use shorter texts");
   for (const Setting& setting : settings)
     if (setting.tensor != nullptr)
       ggml_backend_tensor_set(setting.tensor, setting.data, 0, ggml_nbytes(setting.tensor));
   set_past(g, rows);
-  const ggml_status status = ggml_backend_graph_compute(device_->backend(), g.nodes());
+  const ggml_status status = ggml_backend_graph_compute(space.backend, g.nodes());
   if (status != GGML_STATUS_SUCCESS)
     throw Error(status == GGML_STATUS_ALLOC_FAILED ? ErrorCode::exhausted : ErrorCode::internal,
                 std::string("a forward failed on ") + device_->name() + ": " + ggml_status_to_string(status));
   const auto count = static_cast<std::size_t>(ggml_nelements(output));
-  if (device_->cpu()) return {static_cast<const float*>(output->data), count};
+  if (device_->cpu()) {
+    require_finished(*device_, g.nodes());
+    return {static_cast<const float*>(output->data), count};
+  }
+  bytes_copied_ += count * sizeof(float);
   space.output.resize(count);
   ggml_backend_tensor_get(output, space.output.data(), 0, count * sizeof(float));
   return space.output;
 }
 
-void Runtime::run_part(std::span<const TokenRow> rows, std::span<const std::size_t> which,
-                       std::vector<std::vector<float>>& hidden) {
-  std::vector<RowShape> shapes;
+// One forward of some rows: its graph, what goes in, and what comes out.
+struct Runtime::Part {
+  std::vector<std::size_t> which;
   std::vector<Token> tokens;
   std::vector<Position> positions, asked, asked_positions;
-  for (const std::size_t i : which) {
+  std::unique_ptr<Graph> graph;
+  ggml_tensor* output = nullptr;
+};
+
+Runtime::Part Runtime::make_part(std::span<const TokenRow> rows, std::vector<std::size_t> which) {
+  Part part{.which = std::move(which)};
+  std::vector<RowShape> shapes;
+  for (const std::size_t i : part.which) {
     const TokenRow& row = rows[i];
     for (const Position l : row.asked) {
-      asked.push_back(static_cast<Position>(tokens.size()) + l);
-      asked_positions.push_back(l);
+      part.asked.push_back(static_cast<Position>(part.tokens.size()) + l);
+      part.asked_positions.push_back(l);
     }
     shapes.push_back({static_cast<int>(row.tokens.size()), static_cast<int>(row.asked.size())});
-    tokens.insert(tokens.end(), row.tokens.begin(), row.tokens.end());
-    for (std::size_t l = 0; l < row.tokens.size(); ++l) positions.push_back(static_cast<Position>(l));
+    part.tokens.insert(part.tokens.end(), row.tokens.begin(), row.tokens.end());
+    for (std::size_t l = 0; l < row.tokens.size(); ++l) part.positions.push_back(static_cast<Position>(l));
   }
-  Graph g(shapes, sizes_.layers, packed());
-  ggml_tensor* output = network_->trunk(g);
-  const Graph::Inputs in = g.inputs();
-  const std::span<const float> all = compute(g, *trunk_space_, output,
-                                             {{in.tokens, tokens.data()},
-                                              {in.positions, positions.data()},
-                                              {in.asked, asked.data()},
-                                              {in.asked_positions, asked_positions.data()}});
+  part.graph = std::make_unique<Graph>(shapes, sizes_.layers, packed());
+  part.output = network_->trunk(*part.graph);
+  return part;
+}
+
+void Runtime::run_part(Part& part, Workspace& space, std::span<const TokenRow> rows,
+                       std::vector<std::vector<float>>& hidden) {
+  const Graph::Inputs in = part.graph->inputs();
+  const std::span<const float> all = compute(*part.graph, space, part.output,
+                                             {{in.tokens, part.tokens.data()},
+                                              {in.positions, part.positions.data()},
+                                              {in.asked, part.asked.data()},
+                                              {in.asked_positions, part.asked_positions.data()}});
   std::size_t first = 0;
-  for (const std::size_t i : which) {
+  for (const std::size_t i : part.which) {
     const std::size_t count = rows[i].asked.size() * static_cast<std::size_t>(sizes_.embedding);
     hidden[i].assign(all.begin() + static_cast<std::ptrdiff_t>(first),
                      all.begin() + static_cast<std::ptrdiff_t>(first + count));
@@ -153,8 +211,28 @@ void Runtime::run_part(std::span<const TokenRow> rows, std::span<const std::size
   }
 }
 
+// With rows enough for all threads, each thread runs rows of its own from the first layer to the last: nobody waits for
+// anybody in between, and what a thread made is still in its cache. Fewer rows are run by all threads together.
+void Runtime::run_batch(std::span<const TokenRow> rows, std::span<const std::size_t> which,
+                        std::vector<std::vector<float>>& hidden) {
+  std::size_t tokens = 0;
+  for (const std::size_t i : which) tokens += rows[i].tokens.size();
+  const std::size_t hands = crew_ ? static_cast<std::size_t>(crew_->workers()) : 1;
+  if (hands == 1 || which.size() < hands || tokens < hands * kTokensPerHand) {
+    Part part = make_part(rows, {which.begin(), which.end()});
+    return run_part(part, *trunk_space_, rows, hidden);
+  }
+  std::vector<Part> parts;
+  for (std::vector<std::size_t>& hand : deal(rows, which, hands)) parts.push_back(make_part(rows, std::move(hand)));
+  crew_->run(static_cast<int>(hands), [&](int job, int worker) {
+    run_part(parts[static_cast<std::size_t>(job)], *hand_spaces_[static_cast<std::size_t>(worker)], rows, hidden);
+  });
+}
+
 // Rows of equal length and equally many asked positions become neighbours: attention takes them together.
 std::vector<std::vector<float>> Runtime::trunk(std::span<const TokenRow> rows) {
+  const std::lock_guard turn(turn_);
+  const Stopwatch watch(busy_seconds_);
   std::vector<std::vector<float>> hidden(rows.size());
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -167,10 +245,10 @@ std::vector<std::vector<float>> Runtime::trunk(std::span<const TokenRow> rows) {
     std::size_t last = first, tokens = 0;
     while (last < order.size()) {
       tokens += rows[order[last]].tokens.size();
-      if (last > first && tokens > static_cast<std::size_t>(max_tokens_)) break;
+      if (last > first && tokens > static_cast<std::size_t>(options_.max_tokens)) break;
       ++last;
     }
-    run_part(rows, std::span(order).subspan(first, last - first), hidden);
+    run_batch(rows, std::span(order).subspan(first, last - first), hidden);
     first = last;
   }
   return hidden;
@@ -201,12 +279,13 @@ void Runtime::set_past(const Graph& g, std::span<const CausalRow> rows) const {
   }
 }
 
-void Runtime::keep_made(const Graph& g, std::span<const CausalRow> rows) const {
+void Runtime::keep_made(const Graph& g, std::span<const CausalRow> rows) {
   for (const KeyValue& fresh : g.fresh()) {
     const auto token = static_cast<std::size_t>(fresh.key->ne[0] * fresh.key->ne[1]);
     std::size_t at = 0;
     for (const CausalRow& row : rows) {
       const std::size_t count = row.tokens.size() * token;
+      if (!device_->cpu()) bytes_copied_ += 2 * count * sizeof(float);
       ggml_backend_tensor_get(fresh.key, row.made->keys.emplace_back(count).data(), at * sizeof(float),
                               count * sizeof(float));
       ggml_backend_tensor_get(fresh.value, row.made->values.emplace_back(count).data(), at * sizeof(float),
@@ -217,6 +296,8 @@ void Runtime::keep_made(const Graph& g, std::span<const CausalRow> rows) const {
 }
 
 std::vector<std::vector<float>> Runtime::continue_rows(std::span<const CausalRow> rows) {
+  const std::lock_guard turn(turn_);
+  const Stopwatch watch(busy_seconds_);
   std::vector<RowShape> shapes;
   std::vector<Token> tokens;
   std::vector<Position> positions, asked;
@@ -249,17 +330,26 @@ std::vector<std::vector<float>> Runtime::continue_rows(std::span<const CausalRow
 int Runtime::max_head_rows() const {
   constexpr std::size_t kBytes = std::size_t{256} << 20;
   const std::size_t row = static_cast<std::size_t>(std::max(1, sizes_.outputs)) * sizeof(float);
-  return static_cast<int>(std::clamp<std::size_t>(kBytes / row, 1, static_cast<std::size_t>(max_tokens_)));
+  return static_cast<int>(std::clamp<std::size_t>(kBytes / row, 1, static_cast<std::size_t>(options_.max_tokens)));
 }
 
-std::span<const float> Runtime::head(std::span<const float> hidden) { return head_in(*head_space_, hidden); }
+std::shared_ptr<Runtime::Workspace> Runtime::make_workspace() const {
+  return std::make_shared<Workspace>(device_->backend());
+}
 
-std::vector<float> Runtime::head_copy(std::span<const float> hidden) {
-  const std::span<const float> said = head_in(*copy_space_, hidden);
+std::vector<float> Runtime::head(std::span<const float> hidden) {
+  const std::lock_guard turn(turn_);
+  const std::span<const float> said = head_in(hidden, *head_space_);
   return {said.begin(), said.end()};
 }
 
-std::span<const float> Runtime::head_in(Workspace& space, std::span<const float> hidden) {
+std::span<const float> Runtime::head(std::span<const float> hidden, Workspace& space) {
+  const std::lock_guard turn(turn_);
+  return head_in(hidden, space);
+}
+
+std::span<const float> Runtime::head_in(std::span<const float> hidden, Workspace& space) {
+  const Stopwatch watch(busy_seconds_);
   const auto width = static_cast<std::size_t>(sizes_.embedding);
   PGDLM_CHECK(!hidden.empty() && hidden.size() % width == 0);
   Graph g({}, 0, packed());

@@ -95,7 +95,7 @@ void StepScorer::run(std::span<Stretch* const> fresh) {
     hidden.insert(hidden.end(), states.begin(), states.end());
   for (Stretch* stretch : fresh) stretch->known = true;
   if (asked.empty()) return;
-  const std::span<const float> logits = model_.runtime().head(hidden);
+  const std::vector<float> logits = model_.runtime().head(hidden);
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const double bad = static_cast<double>(logits[2 * i]), good = static_cast<double>(logits[2 * i + 1]);
     asked[i].first->steps.emplace_back(asked[i].second, 1.0 / (1.0 + std::exp(bad - good)));

@@ -100,8 +100,12 @@ void Weights::load() {
   }
   if (copied.empty()) return;
   ggml_backend_buffer_t buffer = ggml_backend_alloc_ctx_tensors(context_, device_->backend());
-  if (buffer == nullptr)
-    throw Error(ErrorCode::exhausted, file_->path() + ": the weights do not fit into the memory of " + device_->name());
+  if (buffer == nullptr) {
+    std::size_t bytes = 0;
+    for (const auto& [made, tensor] : copied) bytes += ggml_nbytes(made);
+    throw Error(ErrorCode::exhausted, file_->path() + ": the weights, " + megabytes(bytes) +
+                                          ", do not fit into the memory of " + device_->name());
+  }
   ggml_backend_buffer_set_usage(buffer, GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
   buffers_.push_back(buffer);
   for (const auto& [made, tensor] : copied) {

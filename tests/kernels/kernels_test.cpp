@@ -94,13 +94,14 @@ TEST_P(EachKernel, LinearRowsAreTheSameBitsInAnyBatchAndWithAnyThreads) {
   }
 }
 
-// Two rows of different lengths, grouped keys, sizes that fill no vector; keys far apart in value.
+// Rows of different lengths, grouped keys, sizes that fill no vector; keys far apart in value. The second row asks
+// about 3 of its 13; in the last one, which goes on from 9 known keys, a query sees those up to its own.
 TEST_P(EachKernel, AttentionIsSoftmaxWithinTheRow) {
   for (const int size : {2, 32, 40, 64}) {
-    const int heads = 4, kv_heads = 2, positions = 50;
+    const int heads = 4, kv_heads = 2, positions = 80;
     const auto n = static_cast<std::size_t>(positions * size);
     const std::vector<float> q = noise(n * heads, 4, 2), k = noise(n * kv_heads, 5, 2), v = noise(n * kv_heads, 6);
-    const std::vector<AttentionRow> rows = {{0, 37, 0, 37}, {37, 3, 37, 13}};  // the second asks about 3 of its 13
+    const std::vector<AttentionRow> rows = {{0, 37, 0, 37}, {37, 3, 37, 13}, {40, 20, 50, 29, true}};
     std::vector<float> out(n * heads, NAN);
     const auto s = static_cast<std::size_t>(size);
     for (int i = 0; i < 2; ++i)
@@ -125,8 +126,9 @@ TEST_P(EachKernel, AttentionIsSoftmaxWithinTheRow) {
         for (int h = 0; h < heads; ++h) {
           std::vector<double> weight;
           double sum = 0;
+          const int seen = row.causal ? row.keys - row.queries + a + 1 : row.keys;
           const auto qa = static_cast<std::size_t>(((row.first_query + a) * heads + h) * size);
-          for (int b = 0; b < row.keys; ++b) {
+          for (int b = 0; b < seen; ++b) {
             double dot = 0;
             const auto kb = static_cast<std::size_t>(((row.first_key + b) * kv_heads + h / 2) * size);
             for (std::size_t d = 0; d < s; ++d) dot += static_cast<double>(q[qa + d]) * static_cast<double>(k[kb + d]);
@@ -135,7 +137,7 @@ TEST_P(EachKernel, AttentionIsSoftmaxWithinTheRow) {
           }
           for (std::size_t d = 0; d < s; ++d) {
             double expected = 0;
-            for (int b = 0; b < row.keys; ++b)
+            for (int b = 0; b < seen; ++b)
               expected +=
                   weight[static_cast<std::size_t>(b)] / sum *
                   static_cast<double>(v[static_cast<std::size_t>(((row.first_key + b) * kv_heads + h / 2) * size) + d]);

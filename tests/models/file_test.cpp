@@ -6,6 +6,7 @@
 #include <map>
 
 #include "gguf/writer.h"
+#include "models/devices.h"
 #include "models/fixture.h"
 #include "pgdlm/error.h"
 
@@ -42,8 +43,8 @@ Piece& find(std::vector<Piece>& pieces, const std::string& name) {
   return *std::ranges::find(pieces, name, &Piece::name);
 }
 
-std::vector<float> logits(const std::filesystem::path& path) {
-  const auto model = Model::load(path);
+std::vector<float> logits(const std::filesystem::path& path, Where where = Where::cpu) {
+  const auto model = load(path, where);
   return raw_outputs(*model, random_rows(*model, {9})).front().values;
 }
 
@@ -76,7 +77,9 @@ TEST(Files, FusedProjectionsAreTheSameNetwork) {
           });
         }
     };
-    EXPECT_EQ(logits(edited(tiny(family), family + "-fused.gguf", fuse)), logits(tiny(family))) << family;
+    const auto fused = edited(tiny(family), family + "-fused.gguf", fuse);
+    for (const Where where : {Where::cpu, Where::rpc})
+      EXPECT_EQ(logits(fused, where), logits(tiny(family), where)) << family << " " << where_name(where);
   }
 }
 
@@ -90,8 +93,11 @@ TEST(Files, VectorsMayHaveAnyType) {
     norm.bytes.assign(bytes, bytes + halves.size() * sizeof(ggml_fp16_t));
     norm.type = GGML_TYPE_F16;
   });
-  const auto got = logits(path), expected = logits(tiny("llada"));
-  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], expected[i], 2e-2F);
+  const auto expected = logits(tiny("llada"));
+  for (const Where where : {Where::cpu, Where::rpc}) {
+    const auto got = logits(path, where);
+    for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], expected[i], 2e-2F);
+  }
 }
 
 TEST(Files, LabelsAndMasksHaveFallbacks) {

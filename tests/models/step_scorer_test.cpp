@@ -1,8 +1,6 @@
 // Scoring growing texts: the same probabilities as from scratch, and only new tokens are read.
-#include <gtest/gtest.h>
-
-#include "models/fixture.h"
 #include "models/step_scorer.h"
+#include "models/each_device.h"
 #include "parity/random_gguf.h"
 #include "pgdlm/error.h"
 
@@ -11,8 +9,8 @@ namespace {
 
 constexpr std::size_t kPlenty = std::size_t{1} << 30;
 
-struct Prm : testing::Test {
-  std::shared_ptr<Model> model = Model::load(tiny("qwen2-prm"));
+struct Prm : testing::TestWithParam<Where> {
+  std::shared_ptr<Model> model = load(tiny("qwen2-prm"), GetParam());
   Token step = model->step_token();
   std::vector<Token> question = {3, 14, 15, 92, 65, 35};
 
@@ -26,12 +24,13 @@ struct Prm : testing::Test {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto alone = step_probabilities(*model, std::span(rows).subspan(i, 1)).front();
       ASSERT_EQ(got[i].size(), alone.size());
-      for (std::size_t s = 0; s < alone.size(); ++s) EXPECT_NEAR(got[i][s], alone[s], 1e-5);
+      for (std::size_t s = 0; s < alone.size(); ++s)
+        EXPECT_NEAR(got[i][s], alone[s], GetParam() == Where::cpu ? 0 : 1e-5);
     }
   }
 };
 
-TEST_F(Prm, ParticlesShareTheQuestion) {
+TEST_P(Prm, ParticlesShareTheQuestion) {
   const std::vector<std::vector<Token>> rows = {text({1, 2, step}), text({1, 3, step}), text({9, step, 8, step}),
                                                 text({1, 2, step})};
   StepScorer scorer(*model, kPlenty);
@@ -39,7 +38,7 @@ TEST_F(Prm, ParticlesShareTheQuestion) {
   EXPECT_EQ(scorer.tokens_run(), 6 + 3 + 2 + 4);  // the question once; of the second 1 is shared too; the last is known
 }
 
-TEST_F(Prm, AGrowingTextIsReadOnce) {
+TEST_P(Prm, AGrowingTextIsReadOnce) {
   StepScorer scorer(*model, kPlenty);
   const std::vector<std::vector<Token>> first = {text({1, 2, step})};
   // The trailing step token was there to be scored only: the text goes on in its place.
@@ -52,7 +51,7 @@ TEST_F(Prm, AGrowingTextIsReadOnce) {
   EXPECT_EQ(scorer.tokens_run(), 14);
 }
 
-TEST_F(Prm, AFullCacheForgetsTheOldest) {
+TEST_P(Prm, AFullCacheForgetsTheOldest) {
   StepScorer scorer(*model, 1);
   const std::vector<std::vector<Token>> rows = {text({1, step})};
   expect_same(scorer.score(rows), rows);
@@ -60,7 +59,7 @@ TEST_F(Prm, AFullCacheForgetsTheOldest) {
   EXPECT_EQ(scorer.tokens_run(), 16);
 }
 
-TEST_F(Prm, ATextWithoutStepsHasNone) {
+TEST_P(Prm, ATextWithoutStepsHasNone) {
   StepScorer scorer(*model, kPlenty);
   const std::vector<std::vector<Token>> rows = {text({1, 2}), text({1, 2, step})};
   const auto got = scorer.score(rows);
@@ -68,7 +67,7 @@ TEST_F(Prm, ATextWithoutStepsHasNone) {
   EXPECT_EQ(got[1].size(), 1U);
 }
 
-TEST_F(Prm, AnErrorLeavesNothingHalfRead) {
+TEST_P(Prm, AnErrorLeavesNothingHalfRead) {
   StepScorer scorer(*model, kPlenty);
   std::vector<std::vector<Token>> rows = {text({1, 2, step}), text({-1, step})};
   EXPECT_THROW(scorer.score(rows), Error);
@@ -78,7 +77,7 @@ TEST_F(Prm, AnErrorLeavesNothingHalfRead) {
 }
 
 // As many layers as a real one, and every particle with a past of its own.
-TEST_F(Prm, ADeepModelAndManyParticles) {
+TEST_P(Prm, ADeepModelAndManyParticles) {
   const auto path = scratch() / "deep.gguf";
   parity::write_random_gguf(path, {.architecture = "qwen2",
                                    .layers = 28,
@@ -87,7 +86,7 @@ TEST_F(Prm, ADeepModelAndManyParticles) {
                                    .kv_heads = 2,
                                    .feed_forward = 32,
                                    .vocab = 400});
-  const auto deep = Model::load(path);
+  const auto deep = load(path, GetParam());
   StepScorer scorer(*deep, kPlenty);
   std::vector<std::vector<Token>> rows;
   for (Token i = 0; i < 40; ++i) rows.push_back({1, 2, 3, i, deep->step_token()});
@@ -97,12 +96,15 @@ TEST_F(Prm, ADeepModelAndManyParticles) {
   for (const auto& steps : scorer.score(rows)) EXPECT_FALSE(steps.empty());
 }
 
-TEST_F(Prm, ATokenCapChangesNothing) {
-  const auto capped = Model::load(tiny("qwen2-prm"), {.max_tokens = 4});
+TEST_P(Prm, ATokenCapChangesNothing) {
+  const auto capped = load(tiny("qwen2-prm"), GetParam(), {.max_tokens = 4});
   StepScorer scorer(*capped, kPlenty);
   const std::vector<std::vector<Token>> rows = {text({1, 2, step}), text({1, 3, step}), text({9, step, 8, step})};
   expect_same(scorer.score(rows), rows);
 }
+
+INSTANTIATE_TEST_SUITE_P(Devices, Prm, testing::Values(Where::cpu, Where::rpc),
+                         [](const auto& info) { return std::string(where_name(info.param)); });
 
 }  // namespace
 }  // namespace pgdlm
