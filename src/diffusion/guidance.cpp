@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -13,26 +11,19 @@
 namespace pgdlm {
 namespace {
 
-// Rows are combined when they are first read: only a few positions of a state ever are. They are as large as the
-// vocabulary, so they last until the next batch of readings. One thread at a time reads a prediction: no lock.
+// Rows are combined when they are read: only a few positions of a state ever are. They are as large as the vocabulary,
+// so none is kept but the one that was read last on each thread.
 class GuidedPrediction final : public Prediction {
  public:
-  GuidedPrediction(PredictionPtr conditional, PredictionPtr unconditional, double scale,
-                   std::shared_ptr<const std::uint64_t> epoch)
-      : conditional_(std::move(conditional)),
-        unconditional_(std::move(unconditional)),
-        scale_(scale),
-        epoch_(std::move(epoch)) {}
+  GuidedPrediction(PredictionPtr conditional, PredictionPtr unconditional, double scale)
+      : conditional_(std::move(conditional)), unconditional_(std::move(unconditional)), scale_(scale) {}
 
   std::span<const float> logits(Position l) const override {
-    if (of_rows_ != *epoch_) rows_.clear();
-    of_rows_ = *epoch_;
-    std::vector<float>& row = rows_[l];
-    if (row.empty()) {
-      const std::span<const float> with = conditional_->logits(l), without = unconditional_->logits(l);
-      row.reserve(with.size());
-      for (std::size_t v = 0; v < with.size(); ++v) row.push_back(guided(with[v], without[v]));
-    }
+    thread_local std::vector<float> row;
+    const std::span<const float> with = conditional_->logits(l);
+    row.assign(with.begin(), with.end());
+    const std::span<const float> without = unconditional_->logits(l);
+    for (std::size_t v = 0; v < row.size(); ++v) row[v] = guided(row[v], without[v]);
     return row;
   }
 
@@ -51,9 +42,6 @@ class GuidedPrediction final : public Prediction {
 
   PredictionPtr conditional_, unconditional_;
   double scale_;
-  std::shared_ptr<const std::uint64_t> epoch_;  // the denoiser's, counted up by prepare
-  mutable std::uint64_t of_rows_ = 0;
-  mutable std::map<Position, std::vector<float>> rows_;
 };
 
 class Guided final : public Denoiser {
@@ -76,14 +64,13 @@ class Guided final : public Denoiser {
 
     std::vector<PredictionPtr> guided;
     for (std::size_t i = 0; i < states.size(); ++i)
-      guided.push_back(std::make_shared<GuidedPrediction>(both[i], both[states.size() + i], scale_, epoch_));
+      guided.push_back(std::make_shared<GuidedPrediction>(both[i], both[states.size() + i], scale_));
     return guided;
   }
 
   // Both halves of a reading are announced side by side. If only the first of them fits, its rows are combined with the
   // second half's, which are computed when they are read.
   std::size_t prepare(std::span<const Reading> readings) override {
-    ++*epoch_;
     std::vector<Reading> halves;
     for (const Reading& reading : readings) {
       const auto& guided = static_cast<const GuidedPrediction&>(*reading.prediction);
@@ -101,7 +88,6 @@ class Guided final : public Denoiser {
  private:
   std::shared_ptr<Denoiser> denoiser_;
   double scale_;
-  std::shared_ptr<std::uint64_t> epoch_ = std::make_shared<std::uint64_t>(0);
 };
 
 }  // namespace
