@@ -42,7 +42,7 @@ def build_theirs(work: Path) -> Path:
         if not source.exists():
             run(["git", "-c", "advice.detachedHead=false", "clone", "--quiet", "--shared", checkout, source])
         run(["cmake", "-S", source, "-B", build, "-DCMAKE_BUILD_TYPE=Release"], stdout=subprocess.DEVNULL)
-        run(["cmake", "--build", build, "--target", "llama-diffusion-cli", "--parallel"])
+        run(["cmake", "--build", build, "--target", "llama-diffusion-cli", "--parallel", os.cpu_count()])
     return binary
 
 

@@ -48,6 +48,22 @@ std::string with_option_names(std::string message) {
   return message;
 }
 
+// What a terminal may be shown: errors quote files, and a file may hold anything.
+std::string printable(std::string text) {
+  constexpr std::size_t kMost = 2000;
+  if (text.size() > kMost) {
+    std::size_t end = kMost;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not inside a character
+    text = text.substr(0, end) + "...";
+  }
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto at = [&](std::size_t place) { return static_cast<unsigned char>(text[place]); };
+    if (at(i) < 0x20 || at(i) == 0x7f) text[i] = '?';
+    if (at(i) == 0xc2 && i + 1 < text.size() && at(i + 1) < 0xa0) text.replace(i, 2, "?");  // U+0080 to U+009F
+  }
+  return text;
+}
+
 int run(int argc, const char* const* argv) {
   const Invocation in = parse_command_line(argc, argv);
   switch (in.verb) {
@@ -70,15 +86,16 @@ int run(int argc, const char* const* argv) {
 }  // namespace pgdlm::cli
 
 int main(int argc, char** argv) {
+  using namespace pgdlm::cli;
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of write(), as a full disk is
   try {
-    return pgdlm::cli::run(argc, argv);
+    return run(argc, argv);
   } catch (const pgdlm::Error& e) {
-    fmt::print(stderr, "pgdlm: error: {}\n", pgdlm::cli::with_option_names(e.what()));
-    if (!e.hint().empty()) fmt::print(stderr, "hint: {}\n", e.hint());
-    return pgdlm::cli::exit_code(e.code());
+    fmt::print(stderr, "pgdlm: error: {}\n", printable(with_option_names(e.what())));
+    if (!e.hint().empty()) fmt::print(stderr, "hint: {}\n", printable(e.hint()));
+    return exit_code(e.code());
   } catch (const std::exception& e) {
-    fmt::print(stderr, "pgdlm: error: {}\n", e.what());
+    fmt::print(stderr, "pgdlm: error: {}\n", printable(e.what()));
     return 1;
   }
 }

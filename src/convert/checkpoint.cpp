@@ -1,5 +1,6 @@
 #include "convert/checkpoint.h"
 
+#include <algorithm>
 #include <array>
 
 #include "convert/json_file.h"
@@ -37,19 +38,41 @@ constexpr std::array<Format, 2> kFormats = {{
 // A shard is a plain name beside the index: an index must not make us read elsewhere.
 bool plain(const std::string& name) { return !name.empty() && fs::path(name).filename() == name && name != ".."; }
 
+// What an index says: tensor -> file.
+std::map<std::string, std::string> read_index(const JsonFile& file) {
+  const auto map = file.json().find("weight_map");
+  if (map == file.json().end() || !map->is_object()) file.fail("weight_map: expected an object of tensor: file");
+  std::map<std::string, std::string> shard_of;
+  for (const auto& [tensor, shard] : map->items()) {
+    if (!shard.is_string() || !plain(shard.get<std::string>()))
+      file.fail("weight_map: tensor '" + tensor + "': expected the name of a file in the same folder, got " +
+                shard.dump());
+    shard_of.emplace(tensor, shard.get<std::string>());
+  }
+  return shard_of;
+}
+
+bool complete(const fs::path& folder, const fs::path& index) {
+  const auto shard_of = read_index(JsonFile(index));
+  return std::all_of(shard_of.begin(), shard_of.end(), [&](const auto& t) { return fs::exists(folder / t.second); });
+}
+
 }  // namespace
 
 Checkpoint::Checkpoint(const fs::path& folder) {
-  for (const Format& format : kFormats) {
-    const fs::path single = folder / format.single, index = folder / format.index;
-    if (fs::exists(single))
-      open_single(single, format.parse);
-    else if (fs::exists(index))
-      open_sharded(folder, index, format.parse);
-    else
-      continue;
-    return;
-  }
+  // An index may be left over, its shards gone or never fetched, beside the whole model in the other format. It is
+  // opened only if there is nothing better, to say which file is missing.
+  for (const bool must_be_complete : {true, false})
+    for (const Format& format : kFormats) {
+      const fs::path single = folder / format.single, index = folder / format.index;
+      if (fs::exists(single))
+        open_single(single, format.parse);
+      else if (fs::exists(index) && (!must_be_complete || complete(folder, index)))
+        open_sharded(folder, index, format.parse);
+      else
+        continue;
+      return;
+    }
   nothing_to_read(folder);
 }
 
@@ -62,15 +85,7 @@ void Checkpoint::open_single(const fs::path& file, TensorParser parse) {
 void Checkpoint::open_sharded(const fs::path& folder, const fs::path& index, TensorParser parse) {
   path_ = index.string();
   const JsonFile file(index);
-  const auto map = file.json().find("weight_map");
-  if (map == file.json().end() || !map->is_object()) file.fail("weight_map: expected an object of tensor: file");
-  std::map<std::string, std::string> shard_of;  // tensor -> file
-  for (const auto& [tensor, shard] : map->items()) {
-    if (!shard.is_string() || !plain(shard.get<std::string>()))
-      file.fail("weight_map: tensor '" + tensor + "': expected the name of a file in the same folder, got " +
-                shard.dump());
-    shard_of.emplace(tensor, shard.get<std::string>());
-  }
+  const std::map<std::string, std::string> shard_of = read_index(file);
   std::map<std::string, bool> opened;
   for (const auto& [tensor, shard] : shard_of) {
     if (!opened.emplace(shard, true).second) continue;

@@ -1,5 +1,5 @@
 // All tensors of a Hugging Face folder, in one file or in several with an index: safetensors, or else what torch.save
-// writes. Immutable, any thread; tensors are views that live as long as the checkpoint.
+// writes, whichever is complete. Immutable, any thread; tensors are views that live as long as the checkpoint.
 #pragma once
 
 #include <filesystem>

@@ -47,8 +47,7 @@ void set_diffusion_keys(const JsonFile& config, Plan& plan) {
       require(sound, "an integer from 1 on");
       plan.set(key, value.get<std::int64_t>());
     } else if (name == "temperature") {
-      require(value.is_number() && value >= 0, "a number from 0 on");
-      plan.set(key, value.get<double>());
+      plan.set(key, config.real(key, value, JsonFile::Least::zero));
     } else if (name == "time_conditioning") {
       if (value != false)
         throw Error(ErrorCode::unsupported,

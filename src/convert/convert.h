@@ -1,4 +1,4 @@
-// Turns a folder as published on Hugging Face (config.json, *.safetensors, tokenizer files) into one GGUF file that
+// Turns a folder as published on Hugging Face (config.json, weights, tokenizer files) into one GGUF file that
 // pgdlm and llama.cpp read (docs/gguf.md). No Python. Weights stream through in blocks of rows, so an 8B model needs
 // little memory; the file appears under its name only when it is complete. Any thread, one conversion per call.
 #pragma once

@@ -47,15 +47,13 @@ double rope_base(const JsonFile& config) {
   for (const char* name : {"rope_scaling", "rope_parameters"}) {
     const auto given = config.json().find(name);
     if (given == config.json().end() || !given->is_object()) continue;
-    const auto type = given->contains("rope_type") ? given->find("rope_type") : given->find("type");
-    if (type != given->end() && *type != "default")
+    const nlohmann::json newer = given->value("rope_type", nlohmann::json());
+    const nlohmann::json type = newer.is_null() ? given->value("type", nlohmann::json()) : newer;
+    if (!type.is_null() && type != "default")
       throw Error(ErrorCode::unsupported,
-                  config.path() + ": " + name + " of type " + type->dump() + ", supported: none");
-    const auto theta = given->find("rope_theta");
-    if (theta == given->end()) continue;
-    if (!theta->is_number() || theta->get<double>() <= 0)
-      config.fail(std::string(name) + ".rope_theta: expected a number above 0, got " + theta->dump());
-    base = theta->get<double>();
+                  config.path() + ": " + name + " of type " + type.dump() + ", supported: none");
+    const nlohmann::json theta = given->value("rope_theta", nlohmann::json());
+    if (!theta.is_null()) base = config.real(std::string(name) + ".rope_theta", theta);
   }
   return base;
 }

@@ -12,14 +12,15 @@
 
 namespace pgdlm {
 
-enum class Dtype { f32, f16, bf16, other };  // `other`: integers and the like, in tensors nobody computes with
+enum class Dtype { f32, f16, bf16, f64, other };  // `other`: integers and the like, in tensors nobody computes with
 
 struct HfTensor {
   std::string name;
   Dtype dtype = Dtype::f32;
-  std::string dtype_name;           // as in safetensors: "F32"
-  std::vector<std::int64_t> shape;  // as in PyTorch
-  bool by_columns = false;          // a matrix whose columns lie one after the other, not its rows
+  std::string dtype_name;                 // as in safetensors: "F32"
+  std::vector<std::int64_t> shape;        // as in PyTorch
+  bool by_columns = false;                // a matrix whose columns lie one after the other, not its rows
+  std::vector<std::int64_t> odd_strides;  // if there are any, no bytes: its numbers lie in an order that is not read
   std::span<const std::byte> bytes;
   const MappedFile* file = nullptr;  // that has the bytes
 };

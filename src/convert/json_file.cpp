@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "gguf/byte_cursor.h"
 #include "gguf/mapped_file.h"
 #include "pgdlm/error.h"
 
@@ -42,7 +43,7 @@ JsonFile::JsonFile(const std::filesystem::path& path) : path_(path.string()) {
   try {
     json_ = nlohmann::json::parse(text, text + file.bytes().size());
   } catch (const nlohmann::json::exception& error) {
-    fail(std::string("not valid JSON: ") + error.what(), "the file is damaged or was not downloaded to its end");
+    fail(std::string("not valid JSON: ") + error.what(), kDamagedHint);
   }
   if (!json_.is_object()) fail(std::string("expected a JSON object, got ") + json_.type_name());
 }
@@ -81,12 +82,18 @@ std::int64_t JsonFile::size(std::initializer_list<std::string_view> names,
   return *value;
 }
 
+double JsonFile::real(std::string_view name, const nlohmann::json& value, Least least) const {
+  const double number = value.is_number() ? value.get<double>() : -1;
+  const auto stored = static_cast<float>(number);
+  if (!std::isfinite(stored) || (least == Least::zero ? number < 0 : stored <= 0))
+    fail(std::string(name) + ": expected a number " + (least == Least::zero ? "from 0 on" : "above 0") +
+         " that float32 can hold, got " + shown(value));
+  return number;
+}
+
 double JsonFile::positive(std::string_view name, double otherwise) const {
-  const double value = get_or<double>({name}, otherwise);
-  const auto stored = static_cast<float>(value);
-  if (!(stored > 0) || std::isinf(stored))
-    fail(std::string(name) + ": expected a number above 0, got " + shown(json_.at(std::string(name))));
-  return value;
+  const auto found = json_.find(name);
+  return found == json_.end() || found->is_null() ? otherwise : real(name, *found);
 }
 
 void JsonFile::expect(std::string_view name, const nlohmann::json& value) const {

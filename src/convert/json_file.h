@@ -38,7 +38,9 @@ class JsonFile {
   // A size: an integer from 1 to 2^31 - 1. Absence is an error unless there is a default.
   std::int64_t size(std::initializer_list<std::string_view> names, std::optional<std::int64_t> otherwise = {}) const;
 
-  // A number above 0 that a GGUF file can hold.
+  // A number above 0, or from 0 on, that a GGUF file can hold, which has float32.
+  enum class Least { above_zero, zero };
+  double real(std::string_view name, const nlohmann::json& value, Least least = Least::above_zero) const;
   double positive(std::string_view name, double otherwise) const;
 
   // Error{unsupported} unless the field is absent, null or equal to `value`: other values mean another model.

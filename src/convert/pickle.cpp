@@ -10,32 +10,48 @@ namespace {
 
 // Far above any checkpoint (a tensor takes some 50 instructions), and little memory.
 constexpr std::size_t kMostSteps = 2'000'000;
-constexpr std::size_t kLongestText = 1 << 16;
-constexpr const char* kDamaged = "the file is damaged or was not downloaded to its end";
-constexpr const char* kDistrust =
-    "pgdlm reads tensors only and never runs what a pickle asks for: take the model as safetensors, from a source that "
-    "you trust";
+// Names of tensors, of what Python would call, and keys of storages (a number, or an address).
+constexpr std::size_t kLongestText = 1024, kLongestGlobal = 200, kLongestKey = 100;
 
-constexpr std::array<StorageType, 9> kStorages = {{
+constexpr std::array<StorageType, 12> kStorages = {{
     {"torch.FloatStorage", "F32", Dtype::f32, 4},
     {"torch.HalfStorage", "F16", Dtype::f16, 2},
     {"torch.BFloat16Storage", "BF16", Dtype::bf16, 2},
-    {"torch.DoubleStorage", "F64", Dtype::other, 8},
+    {"torch.DoubleStorage", "F64", Dtype::f64, 8},
     {"torch.LongStorage", "I64", Dtype::other, 8},
     {"torch.IntStorage", "I32", Dtype::other, 4},
     {"torch.ShortStorage", "I16", Dtype::other, 2},
+    {"torch.CharStorage", "I8", Dtype::other, 1},
     {"torch.ByteStorage", "U8", Dtype::other, 1},
     {"torch.BoolStorage", "BOOL", Dtype::other, 1},
+    {"torch.ComplexFloatStorage", "C64", Dtype::other, 8},
+    {"torch.ComplexDoubleStorage", "C128", Dtype::other, 16},
 }};
-constexpr std::string_view kDict = "collections.OrderedDict", kTensor = "torch._utils._rebuild_tensor_v2",
-                           kParameter = "torch._utils._rebuild_parameter";
+constexpr std::string_view kDict = "collections.OrderedDict";
+// Before PyTorch 0.4, and since.
+constexpr std::string_view kOldTensor = "torch._utils._rebuild_tensor", kTensor = "torch._utils._rebuild_tensor_v2";
+// Without and with attributes.
+constexpr std::string_view kParameter = "torch._utils._rebuild_parameter",
+                           kRichParameter = "torch._utils._rebuild_parameter_with_state";
 
 const StorageType* find_storage(std::string_view name) {
   const auto* found = std::find_if(kStorages.begin(), kStorages.end(), [&](const auto& s) { return s.name == name; });
   return found == kStorages.end() ? nullptr : found;
 }
 
-// The instructions of protocols 2 to 4 that are read, by their names in Python's pickletools.
+// The same name with a life of its own; empty if it is not allowed.
+std::string_view allowed_name(std::string_view name) {
+  if (const StorageType* storage = find_storage(name)) return storage->name;
+  for (const std::string_view known : {kDict, kOldTensor, kTensor, kParameter, kRichParameter})
+    if (name == known) return known;
+  return {};
+}
+
+std::string_view as_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// The instructions of protocols 2 to 5 that are read, by their names in Python's pickletools.
 enum Code : unsigned char {
   kProto = 0x80,
   kFrame = 0x95,
@@ -96,9 +112,13 @@ const char* kind_name(PickleValue::Kind kind) {
 }
 
 Pickle::Pickle(ByteCursor& in) : in_(in) {
-  for (std::size_t steps = 0; step(in_.number<unsigned char>()); ++steps)
-    if (steps > kMostSteps)
-      fail("a pickle of more than " + std::to_string(kMostSteps) + " instructions, which no model needs");
+  while (step(in_.number<unsigned char>())) spend(1);
+}
+
+void Pickle::spend(std::size_t steps) {
+  steps_ += steps;
+  if (steps_ > kMostSteps)
+    refuse("a pickle of more than " + std::to_string(kMostSteps) + " instructions, which no model needs");
 }
 
 bool Pickle::step(unsigned char code) {
@@ -107,12 +127,12 @@ bool Pickle::step(unsigned char code) {
     return false;
   }
   if (code == kProto) {
-    if (const auto version = in_.number<unsigned char>(); version < 2 || version > 4)
-      fail("pickle protocol " + std::to_string(version) + ", expected 2 to 4");
+    if (const auto version = in_.number<unsigned char>(); version < 2 || version > 5)
+      refuse("pickle protocol " + std::to_string(version) + ", expected 2 to 5");
   } else if (code == kFrame) {
     in_.number<std::uint64_t>();  // how far one may read ahead; we do not
   } else if (!step_constant(code) && !step_container(code) && !step_memo(code)) {
-    fail("pickle instruction " + std::to_string(code) + ", which a dict of tensors does not need");
+    refuse("pickle instruction " + std::to_string(code) + ", which a dict of tensors does not need");
   }
   return true;
 }
@@ -224,11 +244,10 @@ std::vector<PickleRef> Pickle::pop_to_mark() {
 void Pickle::push_tuple(std::vector<PickleRef> items) { push({.kind = Kind::tuple, .items = std::move(items)}); }
 
 void Pickle::push_text(std::size_t length) {
-  if (length > kLongestText) fail("a string of " + std::to_string(length) + " bytes, which no name of a tensor is");
-  const std::span<const std::byte> bytes = in_.take(length);
-  std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (length > kLongestText) refuse("a string of " + std::to_string(length) + " bytes, which no name of a tensor is");
+  const std::string_view text = as_text(in_.take(length));
   if (!valid_utf8(text)) fail("a string that is not valid UTF-8");
-  push({.kind = Kind::text, .text = std::move(text)});
+  push({.kind = Kind::text, .text = text});
 }
 
 // Two's complement, little-endian, of any length. The magic number of old files has ten bytes.
@@ -236,7 +255,7 @@ void Pickle::push_long() {
   const std::span<const std::byte> bytes = in_.take(in_.number<std::uint8_t>());
   PickleValue value{.kind = Kind::integer};
   if (bytes.size() > sizeof(value.number)) {
-    value.text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    value.text = as_text(bytes);
   } else if (!bytes.empty()) {
     const bool negative = (bytes.back() & std::byte{0x80}) != std::byte{0};
     value.number = negative ? -1 : 0;
@@ -248,18 +267,19 @@ void Pickle::push_long() {
 std::string Pickle::line() {
   std::string text;
   for (char c = in_.number<char>(); c != '\n'; c = in_.number<char>()) {
-    if (text.size() > 200) fail("a name of more than 200 bytes");
+    if (text.size() > kLongestGlobal) fail("a name without an end");
     text += c;
   }
   if (!valid_utf8(text)) fail("a name that is not valid UTF-8");
   return text;
 }
 
-void Pickle::push_global(const std::string& module, const std::string& name) {
-  const std::string full = module + "." + name;
-  if (full != kDict && full != kTensor && full != kParameter && find_storage(full) == nullptr)
-    in_.fail("its pickle wants '" + full + "', allowed: tensors, OrderedDict and the storages of PyTorch", kDistrust);
-  push({.kind = Kind::global, .text = full});
+void Pickle::push_global(std::string_view module, std::string_view name) {
+  const std::string full = std::string(module.substr(0, kLongestGlobal)).append(".").append(name, 0, kLongestGlobal);
+  const std::string_view known = allowed_name(full);
+  if (known.empty())
+    refuse("its pickle wants '" + full + "', allowed: tensors, OrderedDict and the storages of PyTorch");
+  push({.kind = Kind::global, .text = known});
 }
 
 void Pickle::extend(PickleValue::Kind kind, const std::vector<PickleRef>& items) {
@@ -275,22 +295,36 @@ void Pickle::extend(PickleValue::Kind kind, const std::vector<PickleRef>& items)
 void Pickle::build() {
   pop();
   if (const Kind kind = at(top()).kind; kind != Kind::dict)
-    fail(std::string("sets attributes of ") + kind_name(kind) + ", allowed: of a dict");
+    refuse(std::string("sets attributes of ") + kind_name(kind) + ", allowed: of a dict");
 }
 
 void Pickle::reduce() {
   const PickleRef arguments = pop(), callee = pop();
   if (at(callee).kind != Kind::global || at(arguments).kind != Kind::tuple)
     fail(std::string("calls ") + kind_name(at(callee).kind) + " with " + kind_name(at(arguments).kind));
-  const std::string& name = at(callee).text;
-  if (name == kTensor)
+  const std::string_view name = at(callee).text;
+  const std::size_t count = at(arguments).items.size();
+  if ((name == kOldTensor && count <= 4) || (name == kTensor && count <= 7))
     rebuild_tensor(at(arguments));
-  else if (name == kParameter)
+  else if ((name == kParameter && count <= 3) || (name == kRichParameter && count <= 4))
     rebuild_parameter(at(arguments));
-  else if (name == kDict && at(arguments).items.empty())
-    push({.kind = Kind::dict});
+  else if (name == kDict && count <= 1)
+    make_dict(at(arguments));
   else
-    fail("calls '" + name + "' with " + std::to_string(at(arguments).items.size()) + " arguments");
+    refuse("calls '" + std::string(name) + "' with " + std::to_string(count) + " arguments");
+}
+
+// (), or in Python 2 ([[key, value], ...],). A list may be given again and again, hence the spending.
+void Pickle::make_dict(const PickleValue& arguments) {
+  PickleValue dict{.kind = Kind::dict};
+  if (!arguments.items.empty())
+    for (const PickleRef ref : item(arguments, 0, Kind::list, "the items of a dict").items) {
+      const std::vector<PickleRef>& pair = at(ref).items;
+      if (at(ref).kind != Kind::list || pair.size() != 2) fail("an item of a dict that is not a key and a value");
+      spend(1);
+      dict.items.insert(dict.items.end(), pair.begin(), pair.end());
+    }
+  push(std::move(dict));
 }
 
 // ('storage', type, key, device, numbers), and in old files None or a view into another storage.
@@ -299,22 +333,23 @@ void Pickle::persistent() {
   const PickleRef given = pop();
   if (at(given).kind != Kind::tuple || at(given).items.size() > kMostItems ||
       item(at(given), 0, Kind::text, "the kind of a persistent value").text != "storage")
-    fail("a persistent value that is no storage");
+    refuse("a persistent value that is no storage");
   PickleValue id = at(given);
-  item(id, 1, Kind::global, "the type of a storage");
-  item(id, 2, Kind::text, "the key of a storage");
+  const std::string_view type = item(id, 1, Kind::global, "the type of a storage").text;
+  if (find_storage(type) == nullptr) fail("a storage of type '" + std::string(type) + "'");
+  const std::size_t key = item(id, 2, Kind::text, "the key of a storage").text.size();
+  if (key > kLongestKey) fail("the key of a storage has " + std::to_string(key) + " bytes");
   item(id, 4, Kind::integer, "the size of a storage");
-  if (id.items.size() > 5) item(id, 5, Kind::none, "the view of a storage");
+  if (id.items.size() > 5 && at(id.items[5]).kind != Kind::none) refuse("a storage that is a view into another");
   id.kind = Kind::storage;
   push(std::move(id));
 }
 
-// (storage, offset, shape, strides, requires_grad, hooks)
+// (storage, offset, shape, strides), since PyTorch 0.4 also requires_grad, hooks, and what is still to be done to the
+// numbers, such as {'neg': True}.
 void Pickle::rebuild_tensor(const PickleValue& arguments) {
   const PickleValue& storage = item(arguments, 0, Kind::storage, "the storage of a tensor");
-  const std::string& type = at(storage.items[1]).text;
-  PickledTensor tensor{.type = find_storage(type), .storage = at(storage.items[2]).text};
-  if (tensor.type == nullptr) fail("a storage of type '" + type + "'");
+  PickledTensor tensor{.type = find_storage(at(storage.items[1]).text), .storage = at(storage.items[2]).text};
   tensor.storage_size = at(storage.items[4]).number;
   tensor.offset = item(arguments, 1, Kind::integer, "the offset of a tensor").number;
   tensor.shape = sizes(item(arguments, 2, Kind::tuple, "the shape of a tensor"), "a shape");
@@ -322,11 +357,16 @@ void Pickle::rebuild_tensor(const PickleValue& arguments) {
   if (tensor.storage_size < 0 || tensor.offset < 0 || tensor.shape.size() != tensor.strides.size())
     fail("a tensor of shape " + shape_text(tensor.shape) + " with strides " + shape_text(tensor.strides) +
          " from number " + std::to_string(tensor.offset) + " of " + std::to_string(tensor.storage_size));
+  if (arguments.items.size() > 6)
+    if (const PickleValue& todo = at(arguments.items[6]);
+        todo.kind != Kind::none && !(todo.kind == Kind::dict && todo.items.empty()))
+      in_.fail("a tensor whose numbers are yet to be negated or conjugated",
+               "save it again with .resolve_conj().resolve_neg()");
   tensors_.push_back(std::move(tensor));
   push({.kind = Kind::tensor, .number = static_cast<std::int64_t>(tensors_.size() - 1)});
 }
 
-// (tensor, requires_grad, hooks): the tensor.
+// (tensor, requires_grad, hooks, attributes): the tensor.
 void Pickle::rebuild_parameter(const PickleValue& arguments) {
   item(arguments, 0, Kind::tensor, "the data of a parameter");
   push_again(arguments.items[0]);
@@ -343,7 +383,7 @@ const PickleValue& Pickle::item(const PickleValue& of, std::size_t i, PickleValu
 std::vector<std::int64_t> Pickle::sizes(const PickleValue& tuple, const char* what) const {
   constexpr std::size_t kMostDimensions = 8;
   if (tuple.items.size() > kMostDimensions)
-    fail(std::string(what) + " of " + std::to_string(tuple.items.size()) + " dimensions");
+    refuse(std::string(what) + " of " + std::to_string(tuple.items.size()) + " dimensions");
   std::vector<std::int64_t> read;
   for (std::size_t i = 0; i < tuple.items.size(); ++i) {
     read.push_back(item(tuple, i, Kind::integer, what).number);
@@ -352,6 +392,7 @@ std::vector<std::int64_t> Pickle::sizes(const PickleValue& tuple, const char* wh
   return read;
 }
 
-void Pickle::fail(const std::string& message) const { in_.fail(message, kDamaged); }
+void Pickle::fail(const std::string& message) const { in_.fail(message, kDamagedHint); }
+void Pickle::refuse(const std::string& message) const { in_.fail(message, kStateDictHint); }
 
 }  // namespace pgdlm

@@ -1,5 +1,6 @@
 #include "convert/plan.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "convert/stream.h"
@@ -23,21 +24,48 @@ Plan::Plan(const Checkpoint& checkpoint, const std::function<std::string(std::st
 
 const Shape& Plan::shape_of(std::string_view from) const {
   const auto found = by_name_.find(from);
-  if (found == by_name_.end()) fail("tensor '" + std::string(from) + "' is missing");
+  if (found == by_name_.end()) fail_missing(from);
   return found->second->shape;
 }
 
 const HfTensor& Plan::take(std::string_view from, const Shape& shape) {
   const std::string what = "tensor '" + std::string(from) + "'";
-  if (const Shape& there = shape_of(from); there != shape)
-    fail(what + ": expected shape " + shape_text(shape) + ", got " + shape_text(there));
+  const Shape& there = shape_of(from);
+  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t size) { return size < 1; }))  // its own, then
+    fail(what + ": expected sizes from 1 on, got shape " + shape_text(there));
+  if (there != shape) fail(what + ": expected shape " + shape_text(shape) + ", got " + shape_text(there));
   const HfTensor& tensor = *by_name_.find(from)->second;
-  if (tensor.dtype == Dtype::other)
-    throw Error(ErrorCode::unsupported,
-                checkpoint_.path() + ": " + what + " is of type " + tensor.dtype_name + ", supported: F32, F16, BF16",
-                "a quantised checkpoint has lost what a conversion needs: take the original one");
+  check_readable(tensor);
   used_.insert(std::string(from));
   return tensor;
+}
+
+// Wrappers put a prefix before all names, which is then all that is wrong.
+void Plan::fail_missing(std::string_view from) const {
+  const std::string missing = "tensor '" + std::string(from) + "' is missing", end = "." + std::string(from);
+  for (const auto& [name, tensor] : by_name_) {
+    if (!name.ends_with(end)) continue;
+    const bool wrapped = name.starts_with("module.") || name.starts_with("_orig_mod.");
+    fail(missing + ", but there is '" + tensor->name + "'",
+         wrapped
+             ? "it was saved inside a wrapper (DataParallel, torch.compile): save the state_dict() of the model in it"
+             : "");
+  }
+  fail(missing);
+}
+
+void Plan::check_readable(const HfTensor& tensor) const {
+  const std::string what = checkpoint_.path() + ": tensor '" + tensor.name + "'";
+  if (tensor.dtype == Dtype::other)
+    throw Error(ErrorCode::unsupported, what + " is of type " + tensor.dtype_name + ", supported: F32, F16, BF16, F64",
+                tensor.dtype_name.starts_with('C')  // complex
+                    ? ""
+                    : "a quantised checkpoint has lost what a conversion needs: take the original one");
+  if (!tensor.odd_strides.empty())
+    throw Error(ErrorCode::unsupported,
+                what + ": strides " + shape_text(tensor.odd_strides) + " for shape " + shape_text(tensor.shape) +
+                    ", supported: numbers one after the other, or a transposed matrix",
+                "save it again with .contiguous()");
 }
 
 void Plan::ignore_all(std::string_view prefix) {

@@ -47,7 +47,8 @@ class Plan {
 
   bool has(std::string_view from) const { return by_name_.contains(from); }
   const Shape& shape_of(std::string_view from) const;  // Error{bad_model} if absent
-  // Marks a tensor as used; Error{bad_model} if it is absent, of another shape or not of floating point.
+  // Marks a tensor as used; Error{bad_model} if it is absent or of another shape, or that shape has no numbers;
+  // Error{unsupported} if it is not of floating point or its numbers lie in an odd order.
   const HfTensor& take(std::string_view from, const Shape& shape);
   // Known and not needed; absence is fine.
   void ignore(std::string_view from) { used_.insert(std::string(from)); }
@@ -64,6 +65,9 @@ class Plan {
   [[noreturn]] void fail(const std::string& message, const std::string& hint = "") const;  // Error{bad_model}
 
  private:
+  [[noreturn]] void fail_missing(std::string_view from) const;
+  void check_readable(const HfTensor& tensor) const;
+
   const Checkpoint& checkpoint_;
   std::map<std::string, const HfTensor*, std::less<>> by_name_;  // by the family's names
   std::set<std::string, std::less<>> used_;

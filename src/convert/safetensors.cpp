@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "gguf/byte_cursor.h"
 #include "gguf/header.h"
 #include "pgdlm/error.h"
 
@@ -24,11 +25,11 @@ struct DtypeInfo {
   std::uint64_t bytes;
   Dtype dtype;
 };
-constexpr std::array<DtypeInfo, 15> kDtypes = {{
+constexpr std::array<DtypeInfo, 16> kDtypes = {{
     {"F32", 4, Dtype::f32},
     {"F16", 2, Dtype::f16},
     {"BF16", 2, Dtype::bf16},
-    {"F64", 8, Dtype::other},
+    {"F64", 8, Dtype::f64},
     {"I64", 8, Dtype::other},
     {"I32", 4, Dtype::other},
     {"I16", 2, Dtype::other},
@@ -40,10 +41,11 @@ constexpr std::array<DtypeInfo, 15> kDtypes = {{
     {"BOOL", 1, Dtype::other},
     {"F8_E4M3", 1, Dtype::other},
     {"F8_E5M2", 1, Dtype::other},
+    {"C64", 8, Dtype::other},
 }};
 
 [[noreturn]] void fail(const std::string& path, const std::string& message) {
-  throw Error(ErrorCode::bad_model, path + ": " + message, "the file is damaged or was not downloaded to its end");
+  throw Error(ErrorCode::bad_model, path + ": " + message, kDamagedHint);
 }
 
 // An entry of the header while it is read: messages name file and tensor.
@@ -110,7 +112,7 @@ void check_overlap(const std::vector<HfTensor>& tensors, const std::string& path
 }
 
 std::string_view header_text(std::span<const std::byte> file, const std::string& path) {
-  if (const std::string seems = gguf_lookalike(file); !seems.empty() && seems.find("safetensors") == std::string::npos)
+  if (const std::string seems = file_lookalike(file); !seems.empty() && seems != kSafetensorsFile)
     throw Error(ErrorCode::bad_model, path + ": not a safetensors file but " + seems);
   std::uint64_t length = 0;
   if (file.size() < sizeof(length))

@@ -144,6 +144,26 @@ std::uint64_t bytes_to_read(const PlannedTensor& tensor) {
          static_cast<std::uint64_t>(tensor.rows());
 }
 
+std::size_t width_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::f64: return sizeof(double);
+    case Dtype::f32: return sizeof(float);
+    case Dtype::f16:
+    case Dtype::bf16: return 2;
+    case Dtype::other: break;
+  }
+  PGDLM_CHECK(false);  // Plan::take refuses them
+}
+
+void narrow(const std::byte* doubles, std::span<float> values) {
+  for (float& value : values) {
+    double exact = 0;
+    std::memcpy(&exact, doubles, sizeof(exact));
+    doubles += sizeof(exact);
+    value = static_cast<float>(exact);
+  }
+}
+
 // Numbers of `width` bytes from the `first` one on, counted by rows.
 void gather(const HfTensor& tensor, std::int64_t first, std::int64_t count, std::size_t width, std::byte* to) {
   const auto at = [&](std::int64_t number) { return tensor.bytes.data() + static_cast<std::size_t>(number) * width; };
@@ -160,17 +180,18 @@ void gather(const HfTensor& tensor, std::int64_t first, std::int64_t count, std:
 
 void read_floats(const HfTensor& tensor, std::int64_t first, std::span<float> values) {
   const auto count = static_cast<std::int64_t>(values.size());
-  const std::size_t width = tensor.dtype == Dtype::f32 ? 4 : 2;
-  PGDLM_CHECK(tensor.dtype != Dtype::other &&
-              (first + count) * static_cast<std::int64_t>(width) <= static_cast<std::int64_t>(tensor.bytes.size()));
+  const std::size_t width = width_of(tensor.dtype);
+  PGDLM_CHECK((first + count) * static_cast<std::int64_t>(width) <= static_cast<std::int64_t>(tensor.bytes.size()));
   constexpr std::int64_t kSome = 2048;
-  alignas(float) std::array<std::byte, kSome * sizeof(float)> aligned;  // files of weights promise no alignment
+  alignas(double) std::array<std::byte, kSome * sizeof(double)> aligned;  // files of weights promise no alignment
   for (std::int64_t done = 0; done < count; done += kSome) {
     const std::int64_t some = std::min(count - done, kSome);
     gather(tensor, first + done, some, width, aligned.data());
     float* to = values.data() + done;
     if (tensor.dtype == Dtype::f32)
       std::memcpy(to, aligned.data(), static_cast<std::size_t>(some) * width);
+    else if (tensor.dtype == Dtype::f64)
+      narrow(aligned.data(), {to, static_cast<std::size_t>(some)});
     else if (tensor.dtype == Dtype::f16)
       ggml_fp16_to_fp32_row(reinterpret_cast<const ggml_fp16_t*>(aligned.data()), to, some);
     else

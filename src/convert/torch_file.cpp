@@ -16,34 +16,36 @@ namespace {
 using Bytes = std::span<const std::byte>;
 using Kind = PickleValue::Kind;
 
-constexpr const char* kDamaged = "the file is damaged or was not downloaded to its end";
-
-[[noreturn]] void fail(const std::string& path, const std::string& message, const std::string& hint = kDamaged) {
+[[noreturn]] void fail(const std::string& path, const std::string& message, const std::string& hint = kDamagedHint) {
   throw Error(ErrorCode::bad_model, path + ": " + message, hint);
 }
 
 // ---- a state dict ----
 
+// A tensor of a pickle, which it must not outlive.
 struct Named {
-  std::string name;
-  PickledTensor tensor;
+  std::string_view name;
+  const PickledTensor* tensor = nullptr;
+
+  std::string text() const { return "tensor '" + std::string(name) + "'"; }
 };
 
 std::vector<Named> state_dict(const Pickle& pickle, const std::string& path) {
   const PickleValue& root = pickle.root();
-  const char* hint = "save the model's state_dict() itself, as save_pretrained does";
-  if (root.kind != Kind::dict) fail(path, std::string("expected a dict of tensors, got ") + kind_name(root.kind), hint);
-  std::map<std::string, const PickledTensor*> by_name;  // as in Python, the last one of a name counts
+  const auto refuse = [&](const std::string& expected, const PickleValue& got) {
+    fail(path, expected + ", got " + kind_name(got.kind), kStateDictHint);
+  };
+  if (root.kind != Kind::dict) refuse("expected a dict of tensors", root);
+  std::map<std::string_view, const PickledTensor*> by_name;  // as in Python, the last one of a name counts
   for (std::size_t i = 0; i < root.items.size(); i += 2) {
     const PickleValue& key = pickle.at(root.items[i]);
     const PickleValue& value = pickle.at(root.items[i + 1]);
-    if (key.kind != Kind::text) fail(path, std::string("expected names of tensors, got ") + kind_name(key.kind), hint);
-    if (value.kind != Kind::tensor)
-      fail(path, "'" + key.text + "': expected a tensor, got " + kind_name(value.kind), hint);
+    if (key.kind != Kind::text) refuse("expected names of tensors", key);
+    if (value.kind != Kind::tensor) refuse("'" + std::string(key.text) + "': expected a tensor", value);
     by_name[key.text] = &pickle.tensor(value);
   }
   std::vector<Named> all;
-  for (const auto& [name, tensor] : by_name) all.push_back({name, *tensor});
+  for (const auto& [name, tensor] : by_name) all.push_back({name, tensor});
   return all;
 }
 
@@ -63,40 +65,50 @@ bool dense(const PickledTensor& tensor, bool backwards) {
 
 std::int64_t count_numbers(const Named& named, const std::string& path) {
   std::int64_t count = 1;
-  for (const std::int64_t size : named.tensor.shape)
+  for (const std::int64_t size : named.tensor->shape)
     if (__builtin_mul_overflow(count, size, &count))
-      fail(path, "tensor '" + named.name + "': shape " + shape_text(named.tensor.shape) + " is too large");
+      fail(path, named.text() + ": shape " + shape_text(named.tensor->shape) + " is too large");
   return count;
 }
 
+// Whether the last number of a tensor that has any is in its storage; none comes after it, as no stride is negative.
+bool fits(const PickledTensor& tensor) {
+  std::int64_t last = tensor.offset, way = 0;
+  for (std::size_t d = 0; d < tensor.shape.size(); ++d)
+    if (__builtin_mul_overflow(tensor.shape[d] - 1, tensor.strides[d], &way) ||
+        __builtin_add_overflow(last, way, &last))
+      return false;
+  return last < tensor.storage_size;
+}
+
 HfTensor placed(const Named& named, Bytes storage, const std::string& path) {
-  const PickledTensor& claim = named.tensor;
-  const std::string what = "tensor '" + named.name + "'";
+  const PickledTensor& claim = *named.tensor;
+  HfTensor tensor{.name = std::string(named.name),
+                  .dtype = claim.type->dtype,
+                  .dtype_name = std::string(claim.type->dtype_name),
+                  .shape = claim.shape};
   const std::int64_t count = count_numbers(named, path), bytes = claim.type->bytes;
-  if (count > claim.storage_size || claim.offset > claim.storage_size - count)
-    fail(path, what + ": shape " + shape_text(claim.shape) + " from number " + std::to_string(claim.offset) +
-                   " on does not fit into a storage of " + std::to_string(claim.storage_size));
-  const bool by_rows = count == 0 || dense(claim, false);
-  const bool by_columns = !by_rows && claim.shape.size() == 2 && dense(claim, true);
-  if (!by_rows && !by_columns)
-    throw Error(ErrorCode::unsupported,
-                path + ": " + what + ": strides " + shape_text(claim.strides) + " for shape " +
-                    shape_text(claim.shape) + ", supported: numbers one after the other, or a transposed matrix",
-                "save it again with .contiguous()");
-  return {.name = named.name,
-          .dtype = claim.type->dtype,
-          .dtype_name = std::string(claim.type->dtype_name),
-          .shape = claim.shape,
-          .by_columns = by_columns,
-          .bytes =
-              storage.subspan(static_cast<std::size_t>(claim.offset * bytes), static_cast<std::size_t>(count * bytes))};
+  if (count == 0) return tensor;
+  if (!fits(claim))
+    fail(path, named.text() + ": shape " + shape_text(claim.shape) + " with strides " + shape_text(claim.strides) +
+                   " from number " + std::to_string(claim.offset) + " on does not fit into a storage of " +
+                   std::to_string(claim.storage_size));
+  const bool by_rows = dense(claim, false);
+  tensor.by_columns = !by_rows && claim.shape.size() == 2 && dense(claim, true);
+  if (by_rows || tensor.by_columns)
+    tensor.bytes =
+        storage.subspan(static_cast<std::size_t>(claim.offset * bytes), static_cast<std::size_t>(count * bytes));
+  else
+    tensor.odd_strides = claim.strides;
+  return tensor;
 }
 
 // Bytes of the storage a tensor is in; it has as many as its pickle claims, and that is no overflow.
 std::uint64_t storage_bytes(const PickledTensor& tensor, const std::string& path) {
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(tensor.storage_size, tensor.type->bytes, &bytes))
-    fail(path, "storage '" + tensor.storage + "' of " + std::to_string(tensor.storage_size) + " numbers is too large");
+    fail(path, "storage '" + std::string(tensor.storage) + "' of " + std::to_string(tensor.storage_size) +
+                   " numbers is too large");
   return static_cast<std::uint64_t>(bytes);
 }
 
@@ -111,20 +123,21 @@ std::vector<HfTensor> parse_archive(Bytes file, const std::string& path) {
   const auto pickled = entries.find(folder + std::string(kPickle));
   if (pickled == entries.end()) fail(path, "a zip archive without data.pkl, so not a PyTorch checkpoint", "");
   if (const auto order = entries.find(folder + "/byteorder"); order != entries.end()) {
-    const std::string text(reinterpret_cast<const char*>(order->second.data()), order->second.size());
-    if (text != "little") fail(path, "byte order '" + text + "', expected 'little'", "save it on another machine");
+    const std::string_view text(reinterpret_cast<const char*>(order->second.data()), order->second.size());
+    if (text != "little") fail(path, "its byte order is not 'little'", "save it on another machine");
   }
   ByteCursor in(pickled->second, path);
   in.reading("data.pkl");
   std::vector<HfTensor> tensors;
-  for (const Named& named : state_dict(Pickle(in), path)) {
-    const auto storage = entries.find(folder + "/data/" + named.tensor.storage);
-    const std::uint64_t expected = storage_bytes(named.tensor, path);
-    if (storage == entries.end())
-      fail(path, "tensor '" + named.name + "': its storage '" + named.tensor.storage + "' is missing");
+  const Pickle pickle(in);
+  for (const Named& named : state_dict(pickle, path)) {
+    const std::string key(named.tensor->storage);
+    const auto storage = entries.find(folder + "/data/" + key);
+    const std::uint64_t expected = storage_bytes(*named.tensor, path);
+    if (storage == entries.end()) fail(path, named.text() + ": its storage '" + key + "' is missing");
     if (storage->second.size() != expected)
-      fail(path, "tensor '" + named.name + "': its storage has " + std::to_string(storage->second.size()) +
-                     " bytes, expected " + std::to_string(expected));
+      fail(path, named.text() + ": its storage has " + std::to_string(storage->second.size()) + " bytes, expected " +
+                     std::to_string(expected));
     tensors.push_back(placed(named, storage->second, path));
   }
   return tensors;
@@ -140,28 +153,29 @@ void check_machine(const Pickle& machine, const std::string& path) {
       fail(path, "written on a big-endian machine, expected little-endian", "save it on another machine");
 }
 
-std::map<std::string, Bytes> read_storages(ByteCursor& in, const std::vector<Named>& all, const std::string& path) {
-  std::map<std::string, const PickledTensor*> claims;
+std::map<std::string_view, Bytes> read_storages(ByteCursor& in, const std::vector<Named>& all,
+                                                const std::string& path) {
+  std::map<std::string_view, const PickledTensor*> claims;
   for (const Named& named : all) {
-    const PickledTensor*& claim = claims[named.tensor.storage];
-    if (claim == nullptr) claim = &named.tensor;
-    if (claim->type != named.tensor.type || claim->storage_size != named.tensor.storage_size)
-      fail(path, "tensor '" + named.name + "': others say something else of its storage");
+    const PickledTensor*& claim = claims[named.tensor->storage];
+    if (claim == nullptr) claim = named.tensor;
+    if (claim->type != named.tensor->type || claim->storage_size != named.tensor->storage_size)
+      fail(path, named.text() + ": others say something else of its storage");
   }
   in.reading("keys of storages");
   const Pickle keys(in);
   if (keys.root().kind != Kind::list) fail(path, "expected a list of storages");
-  std::map<std::string, Bytes> storages;
+  std::map<std::string_view, Bytes> storages;
   for (const PickleRef ref : keys.root().items) {
-    const std::string& key = keys.at(ref).text;
+    const std::string key(keys.at(ref).text);
     const auto claim = claims.find(key);
     if (claim == claims.end()) fail(path, "storage '" + key + "' belongs to no tensor");
     in.reading("storage '" + key + "'");
     const std::uint64_t bytes = storage_bytes(*claim->second, path);
     if (const auto count = in.number<std::int64_t>(); count != claim->second->storage_size)
       in.fail("has " + std::to_string(count) + " numbers, expected " + std::to_string(claim->second->storage_size),
-              kDamaged);
-    storages[key] = in.take(bytes);
+              kDamagedHint);
+    storages[claim->first] = in.take(bytes);
   }
   return storages;
 }
@@ -180,12 +194,13 @@ std::vector<HfTensor> parse_sequence(Bytes file, const std::string& path) {
   in.reading("machine");
   check_machine(Pickle(in), path);
   in.reading("state dict");
-  const std::vector<Named> all = state_dict(Pickle(in), path);
-  const std::map<std::string, Bytes> storages = read_storages(in, all, path);
+  const Pickle pickle(in);
+  const std::vector<Named> all = state_dict(pickle, path);
+  const std::map<std::string_view, Bytes> storages = read_storages(in, all, path);
   std::vector<HfTensor> tensors;
   for (const Named& named : all) {
-    const auto storage = storages.find(named.tensor.storage);
-    if (storage == storages.end()) fail(path, "tensor '" + named.name + "': its storage is missing");
+    const auto storage = storages.find(named.tensor->storage);
+    if (storage == storages.end()) fail(path, named.text() + ": its storage is missing");
     tensors.push_back(placed(named, storage->second, path));
   }
   return tensors;
@@ -196,9 +211,11 @@ std::vector<HfTensor> parse_sequence(Bytes file, const std::string& path) {
 std::vector<HfTensor> parse_torch(Bytes file, const std::string& path) {
   const std::string_view start(reinterpret_cast<const char*>(file.data()), std::min<std::size_t>(file.size(), 4));
   if (start == "PK\x03\x04") return parse_archive(file, path);
+  const std::string seems = file_lookalike(file);
+  if (seems == kSafetensorsFile)  // which may begin as a pickle does
+    fail(path, "not a PyTorch file but " + seems, "name it model.safetensors");
   if (start.starts_with('\x80')) return parse_sequence(file, path);
-  const std::string seems = gguf_lookalike(file);
-  fail(path, "not a PyTorch file" + (seems.empty() ? "" : " but " + seems), seems.empty() ? kDamaged : "");
+  fail(path, "not a PyTorch file" + (seems.empty() ? "" : " but " + seems), seems.empty() ? kDamagedHint : "");
 }
 
 }  // namespace pgdlm

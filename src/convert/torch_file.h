@@ -6,8 +6,8 @@
 
 namespace pgdlm {
 
-// A TensorParser. Error{bad_model} if it is not a sound file with a dict of tensors; Error{unsupported} at a tensor
-// that lies in its storage in neither rows nor columns. Tensors may share bytes.
+// A TensorParser. Error{bad_model} if it is not a sound file with a dict of tensors. Tensors may share bytes; one that
+// lies in its storage in neither rows nor columns has odd strides.
 std::vector<HfTensor> parse_torch(std::span<const std::byte> file, const std::string& path);
 
 }  // namespace pgdlm

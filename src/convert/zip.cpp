@@ -13,7 +13,6 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-constexpr const char* kDamaged = "the file is damaged or was not downloaded to its end";
 constexpr std::uint32_t kEnd = 0x06054b50, kEnd64 = 0x06064b50, kLocator64 = 0x07064b50, kEntry = 0x02014b50,
                         kLocal = 0x04034b50;
 constexpr std::size_t kEndBytes = 22, kLocatorBytes = 20;
@@ -39,7 +38,7 @@ class Zip {
     std::map<std::string, Bytes, std::less<>> all;
     for (std::uint64_t i = 0; i < directory.entries; ++i) {
       const Entry entry = read_entry(in);
-      if (!all.emplace(entry.name, content(entry)).second) in.fail("has '" + entry.name + "' twice", kDamaged);
+      if (!all.emplace(entry.name, content(entry)).second) in.fail("has '" + entry.name + "' twice", kDamagedHint);
     }
     return all;
   }
@@ -63,7 +62,7 @@ class Zip {
       in.take(16);
       if (in.number<std::uint16_t>() == back - kEndBytes) return file_.size() - back;
     }
-    throw Error(ErrorCode::bad_model, path_ + ": a zip archive without its end", kDamaged);
+    throw Error(ErrorCode::bad_model, path_ + ": a zip archive without its end", kDamagedHint);
   }
 
   Directory find_directory() const {
@@ -78,7 +77,7 @@ class Zip {
     if (found.offset > end || found.bytes > end - found.offset)
       in.fail("its directory should be at byte " + std::to_string(found.offset) + ", but the file has " +
                   std::to_string(file_.size()),
-              kDamaged);
+              kDamagedHint);
     return found;
   }
 
@@ -88,7 +87,7 @@ class Zip {
     if (locator.number<std::uint32_t>() != kLocator64) return std::nullopt;
     locator.take(4);
     ByteCursor in = cursor(locator.number<std::uint64_t>(), "zip64 end");
-    if (in.number<std::uint32_t>() != kEnd64) in.fail("expected its signature", kDamaged);
+    if (in.number<std::uint32_t>() != kEnd64) in.fail("expected its signature", kDamagedHint);
     in.take(8 + 2 + 2 + 4 + 4 + 8);  // size, versions, disks, entries on this disk
     Directory found;
     found.entries = in.number<std::uint64_t>();
@@ -98,7 +97,7 @@ class Zip {
   }
 
   static Entry read_entry(ByteCursor& in) {
-    if (in.number<std::uint32_t>() != kEntry) in.fail("expected an entry", kDamaged);
+    if (in.number<std::uint32_t>() != kEntry) in.fail("expected an entry", kDamagedHint);
     Entry entry;
     in.take(2 + 2);  // versions
     entry.flags = in.number<std::uint16_t>();
@@ -112,7 +111,7 @@ class Zip {
     entry.local = in.number<std::uint32_t>();
     const Bytes text = in.take(name);
     entry.name.assign(reinterpret_cast<const char*>(text.data()), text.size());
-    if (!valid_utf8(entry.name)) in.fail("an entry whose name is not valid UTF-8", kDamaged);
+    if (!valid_utf8(entry.name)) in.fail("an entry whose name is not valid UTF-8", kDamagedHint);
     read_extra(in, extra, entry);
     in.take(comment);
     return entry;
@@ -140,7 +139,7 @@ class Zip {
     constexpr std::uint16_t kEncrypted = 1;
     if (entry.method != 0 || (entry.flags & kEncrypted) != 0 || entry.packed != entry.bytes)
       in.fail("it is compressed or encrypted, supported: stored as it is", "save the model again with torch.save");
-    if (in.number<std::uint32_t>() != kLocal) in.fail("its own header is not where the directory says", kDamaged);
+    if (in.number<std::uint32_t>() != kLocal) in.fail("its own header is not where the directory says", kDamagedHint);
     in.take(2 + 2 + 2 + 4 + 4 + 4 + 4);  // version, flags, method, time, checksum, sizes
     const auto name = in.number<std::uint16_t>(), extra = in.number<std::uint16_t>();
     in.take(name);

@@ -39,7 +39,7 @@ std::span<const std::byte> ByteCursor::take(std::uint64_t bytes) {
   if (bytes > left())
     fail("the file ends too early: " + std::to_string(bytes) + " bytes wanted at offset " + std::to_string(position_) +
              ", " + std::to_string(left()) + " left",
-         "the file is damaged or was not downloaded to its end");
+         kDamagedHint);
   const std::span<const std::byte> taken = file_.subspan(position_, bytes);
   position_ += bytes;
   return taken;
@@ -58,7 +58,7 @@ std::size_t ByteCursor::count(std::size_t bytes_each, std::size_t memory_each) {
   if (claimed > left() / bytes_each)
     fail("claims " + std::to_string(claimed) + " entries of " + std::to_string(bytes_each) +
              " bytes or more, but only " + std::to_string(left()) + " bytes of the file are left",
-         "the file is damaged or was not downloaded to its end");
+         kDamagedHint);
   if (claimed > kMemory / memory_each) charge(kMemory + 1);
   charge(claimed * memory_each);
   return claimed;

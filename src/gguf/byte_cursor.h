@@ -1,5 +1,6 @@
-// Walks through the header of a GGUF file. Every step is held against what is left of the file before anything is
-// read or reserved, and what the values will take in memory is charged against a budget. Lives within one parse.
+// Walks through the header of a GGUF file, or other bytes nobody has checked. Every step is held against what is left
+// of the file before anything is read or reserved, and what the values will take in memory is charged against a budget.
+// Lives within one parse.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,9 @@
 #include "pgdlm/error.h"
 
 namespace pgdlm {
+
+// The hint where a file contradicts itself or ends too early.
+inline constexpr const char* kDamagedHint = "the file is damaged or was not downloaded to its end";
 
 class ByteCursor {
  public:

@@ -26,13 +26,15 @@ std::string in_quotes(std::string_view name) {
 
 // ---- before the keys ----
 
-constexpr std::string_view kWhatIsGguf = "pgdlm reads GGUF files of version 2 and 3; `pgdlm convert` makes them";
+constexpr std::string_view kWhatIsGguf =
+    "pgdlm reads GGUF files of version 2 and 3; `pgdlm convert` makes them from "
+    "the folder of a model";
 
 std::uint32_t swapped(std::uint32_t v) { return v >> 24 | (v >> 8 & 0xff00) | (v << 8 & 0xff0000) | v << 24; }
 
 void check_start(ByteCursor& in, std::span<const std::byte> file, const std::string& path) {
   if (file.empty()) throw Error(ErrorCode::bad_model, path + ": the file is empty", std::string(kWhatIsGguf));
-  const std::string seems = gguf_lookalike(file);
+  const std::string seems = file_lookalike(file);
   if (file.size() < 4 || std::memcmp(file.data(), GGUF_MAGIC, 4) != 0)
     throw Error(ErrorCode::bad_model, path + ": not a GGUF file" + (seems.empty() ? "" : " but " + seems),
                 std::string(kWhatIsGguf));
@@ -209,7 +211,7 @@ void place(std::span<const std::byte> file, std::span<const Claim> claims, std::
     if (claim.offset > size || claim.bytes > size - claim.offset)
       in.fail("needs " + std::to_string(claim.bytes) + " bytes at offset " + std::to_string(claim.offset) +
                   " of the data, which has " + std::to_string(size),
-              "the file is damaged or was not downloaded to its end");
+              kDamagedHint);
     tensors[i].bytes = file.subspan(start + claim.offset, claim.bytes);
     by_offset.emplace(claim.offset, i);
   }
@@ -254,7 +256,7 @@ GgufHeader parse_gguf(std::span<const std::byte> file, const std::string& path) 
   return header;
 }
 
-std::string gguf_lookalike(std::span<const std::byte> file) {
+std::string file_lookalike(std::span<const std::byte> file) {
   const std::string_view start(reinterpret_cast<const char*>(file.data()), std::min<std::size_t>(file.size(), 256));
   std::string lower(start);
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -262,12 +264,13 @@ std::string gguf_lookalike(std::span<const std::byte> file) {
     return "a git-lfs pointer: the folder was cloned without its large files (git lfs pull fetches them)";
   if (lower.find("<!doctype") != std::string::npos || lower.find("<html") != std::string::npos)
     return "a web page: the download answered with HTML (an access form or an error?)";
-  if (start.starts_with("PK\x03\x04"))
-    return "a zip archive, as PyTorch writes its .bin and .pt files (pgdlm convert takes the folder it is in)";
+  if (start.starts_with(GGUF_MAGIC)) return "a GGUF file, which pgdlm reads as it is";
+  if (start.starts_with("PK\x03\x04")) return "a zip archive, as PyTorch writes its .bin and .pt files";
+  if (start.starts_with('\x80') && start.find("\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19") < 32)
+    return "a pickle, as PyTorch before 1.6 writes its .bin and .pt files";
   if (start.starts_with("tjgg") || start.starts_with("lmgg") || start.starts_with("fmgg"))
     return "a ggml file older than GGUF";
-  if (start.size() > 8 && start[8] == '{' && start.substr(4, 4) == "\0\0\0\0"s)
-    return "a safetensors file (pgdlm convert takes the folder it is in)";
+  if (start.size() > 8 && start[8] == '{' && start.substr(4, 4) == "\0\0\0\0"s) return kSafetensorsFile;
   return "";
 }
 

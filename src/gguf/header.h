@@ -19,7 +19,8 @@ struct GgufHeader {
 // Error{bad_model} if `file` is not a GGUF file of version 2 or 3 all of whose claims hold.
 GgufHeader parse_gguf(std::span<const std::byte> file, const std::string& path);
 
-// What to tell about a file that does not begin as a GGUF file does: what it seems to be instead, or nothing.
-std::string gguf_lookalike(std::span<const std::byte> file);
+// What to tell about a file that is not what it should be: what it seems to be instead, or nothing.
+std::string file_lookalike(std::span<const std::byte> file);
+inline constexpr const char* kSafetensorsFile = "a safetensors file";  // one of the answers
 
 }  // namespace pgdlm

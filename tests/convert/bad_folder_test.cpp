@@ -77,11 +77,13 @@ TEST_F(ConvertBadFolder, FieldsOfConfig) {
 TEST_F(ConvertBadFolder, NumbersOfConfig) {
   for (const double epsilon : {-1.0, 0.0, 1e-60, 1e60}) {
     folder.config["rms_norm_eps"] = epsilon;
-    EXPECT_THAT(refused(), HasSubstr("config.json: rms_norm_eps: expected a number above 0, got ")) << epsilon;
+    EXPECT_THAT(refused(),
+                HasSubstr("config.json: rms_norm_eps: expected a number above 0 that float32 can hold, got "))
+        << epsilon;
   }
   folder.config["rms_norm_eps"] = 1e-5;
   folder.config["rope_theta"] = -3;
-  EXPECT_THAT(refused(), HasSubstr("rope_theta: expected a number above 0, got -3"));
+  EXPECT_THAT(refused(), HasSubstr("rope_theta: expected a number above 0 that float32 can hold, got -3"));
 }
 
 TEST_F(ConvertBadFolder, DiffusionDefaults) {
@@ -91,7 +93,8 @@ TEST_F(ConvertBadFolder, DiffusionDefaults) {
   };
   EXPECT_THAT(said({{"process", "slow"}}), HasSubstr("diffusion.process: expected mdlm, remdm, llada or dream, got"));
   EXPECT_THAT(said({{"steps", 0}}), HasSubstr("diffusion.steps: expected an integer from 1 on, got 0"));
-  EXPECT_THAT(said({{"temperature", -1}}), HasSubstr("diffusion.temperature: expected a number from 0 on, got -1"));
+  EXPECT_THAT(said({{"temperature", -1}}), HasSubstr("diffusion.temperature: expected a number from 0 on that"));
+  EXPECT_THAT(said({{"temperature", 1e300}}), HasSubstr("that float32 can hold, got 1e+300"));
   EXPECT_THAT(said({{"stepz", 3}}), HasSubstr("diffusion has the field 'stepz', allowed: process, "));
 }
 
@@ -124,6 +127,13 @@ TEST_F(ConvertBadFolder, RopeScaling) {
   fill_dream(folder).config["rope_scaling"] = {{"rope_type", "yarn"}};
   folder.write();
   EXPECT_THAT(complaint(folder), HasSubstr("rope_scaling of type \"yarn\""));
+  folder.config["rope_scaling"] = {{"rope_type", nullptr}, {"type", nullptr}};
+  folder.config["rope_parameters"] = {{"rope_type", nullptr}, {"rope_theta", nullptr}};
+  folder.write();
+  EXPECT_EQ(complaint(folder), "");
+  folder.config["rope_parameters"] = {{"rope_theta", 1e300}};
+  folder.write();
+  EXPECT_THAT(complaint(folder), HasSubstr("rope_parameters.rope_theta: expected a number above 0 that float32"));
 }
 
 TEST_F(ConvertBadFolder, Tensors) {
@@ -134,13 +144,36 @@ TEST_F(ConvertBadFolder, Tensors) {
   EXPECT_THAT(refused(), HasSubstr("'model.transformer.blocks.1.q_proj.weight': expected shape [8, 8], got [4, 16]"));
   q = sound;
   q.dtype = "I64";
-  EXPECT_THAT(refused(), HasSubstr("is of type I64, supported: F32, F16, BF16"));
+  EXPECT_THAT(refused(), AllOf(HasSubstr("is of type I64, supported: F32, F16, BF16, F64"), HasSubstr("quantised")));
   folder.tensors.erase("model.transformer.blocks.1.q_proj.weight");
   EXPECT_THAT(refused(), HasSubstr("tensor 'model.transformer.blocks.1.q_proj.weight' is missing"));
   folder.tensors["model.transformer.blocks.1.q_proj.weight"] = sound;
   folder.add("model.transformer.blocks.0.experts.weight", {1});
   EXPECT_THAT(refused(),
               HasSubstr("has 1 tensors this architecture does not know: 'model.transformer.blocks.0.experts"));
+}
+
+TEST_F(ConvertBadFolder, NamesInsideAWrapper) {
+  for (const std::string prefix : {"module.", "_orig_mod.", "other."}) {
+    FakeFolder wrapped("wrapped");
+    fill_llada(wrapped);
+    FakeTensors tensors;
+    for (const auto& [name, tensor] : wrapped.tensors) tensors[prefix + name] = tensor;
+    wrapped.tensors = tensors;
+    wrapped.write();
+    const std::string said = complaint(wrapped), wte = "model.transformer.wte.weight";
+    EXPECT_THAT(said, HasSubstr("tensor '" + wte + "' is missing, but there is '" + prefix + wte + "'"));
+    EXPECT_EQ(said.find("DataParallel") == std::string::npos, prefix == "other.");
+  }
+}
+
+TEST_F(ConvertBadFolder, ClassifierWithoutOutputs) {
+  FakeFolder folder("no-outputs");
+  fill_bert(folder, FakeHead::classifier).config["id2label"] = json::object();
+  folder.add("classifier.weight", {0, 8});
+  folder.add("classifier.bias", {0});
+  folder.write();
+  EXPECT_THAT(complaint(folder), HasSubstr("tensor 'classifier.weight': expected sizes from 1 on, got shape [0, 8]"));
 }
 
 TEST_F(ConvertBadFolder, WeightsThatAreNoNumbers) {

@@ -32,6 +32,8 @@ struct FakeTensor {
         out += RawGguf::number(ggml_fp32_to_bf16(value).bits);
       else if (dtype == "I64")
         out += RawGguf::number(static_cast<std::int64_t>(value));
+      else if (dtype == "F64")
+        out += RawGguf::number(static_cast<double>(value));
       else
         out += RawGguf::number(value);
     }
