@@ -246,6 +246,26 @@ TEST(DenoiserTeeth, AReusedBufferIsCaught) {
               violates("a prediction must not change after it was made"));
 }
 
+// Rows are copied into one buffer when they are read: in order on one thread, but not on two.
+TEST(DenoiserTeeth, ASharedRowIsCaught) {
+  struct Copied final : MadePrediction {
+    Copied(Table t, Table& r) : MadePrediction(std::move(t)), row(r) {}
+    std::span<const float> logits(Position l) const override {
+      const auto own = MadePrediction::logits(l);
+      std::copy(own.begin(), own.end(), row.begin());
+      return row;
+    }
+    Table& row;
+  };
+  Table row(kVocab);
+  EXPECT_THAT(check(MadeDenoiser([&row](States states) {
+                Predictions predictions;
+                for (const StateView& x : states) predictions.push_back(std::make_shared<Copied>(decent(x), row));
+                return predictions;
+              })),
+              violates_only("predictions must bear being read on several threads, each on one"));
+}
+
 TEST(DenoiserTeeth, WeightlessPredictionsAreCaught) {
   struct Weightless final : MadePrediction {
     using MadePrediction::MadePrediction;

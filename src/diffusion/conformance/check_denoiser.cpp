@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <optional>
 #include <span>
+#include <thread>
 
 #include "base/philox.h"
 #include "diffusion/conformance/findings.h"
@@ -77,6 +79,7 @@ class DenoiserCheck {
     std::ranges::reverse(alone_);
     same("a prediction must not depend on the order of the batch", changed);
     unchanged();
+    undisturbed();
   }
 
   // The canvas itself, then states in which more and more positions hold arbitrary tokens; some are one position
@@ -170,6 +173,25 @@ class DenoiserCheck {
     for (std::size_t i = 0; i < held_.size(); ++i)
       if (const auto table = read(*held_[i], static_cast<int>(read_[i].size()) / vocab_))
         compare(read_[i], *table, "a prediction must not change after it was made");
+  }
+
+  // While one thread looks at a row, another reads a row of the next prediction.
+  void undisturbed() {
+    for (std::size_t i = 0; i + 1 < held_.size(); ++i) {
+      if (held_[i] == held_[i + 1]) continue;
+      const std::span<const float> row = held_[i]->logits(0);
+      std::exception_ptr thrown;
+      std::thread([&] {
+        try {
+          held_[i + 1]->logits(0);
+        } catch (...) {
+          thrown = std::current_exception();
+        }
+      }).join();
+      if (thrown) std::rethrow_exception(thrown);
+      compare(Table(read_[i].begin(), read_[i].begin() + vocab_), Table(row.begin(), row.end()),
+              "predictions must bear being read on several threads, each on one");
+    }
   }
 
   Denoiser& denoiser_;
