@@ -84,9 +84,11 @@ struct Tops {
 
   void look_at(const float* x) {
     Floats here;
+    Marks bits;
     __builtin_memcpy(&here, x, sizeof here);
+    __builtin_memcpy(&bits, x, sizeof bits);
     value = here > value ? here : value;
-    odd |= here != here;
+    odd |= (bits & 0x7fffffff) > 0x7f800000;  // beyond infinity lie those that are no numbers
   }
 };
 
@@ -98,7 +100,7 @@ inline Top top_of(const float* x, std::size_t count) {
   for (; i + kAtOnce * kWide <= count; i += kAtOnce * kWide)
     for (std::size_t j = 0; j < kAtOnce; ++j) tops[j].look_at(x + i + j * kWide);
   Top top{-__builtin_inff(), false};
-  for (; i < count; ++i) top = {most(top.value, x[i]), top.nan || x[i] != x[i]};
+  for (; i < count; ++i) top = {most(top.value, x[i]), top.nan || __builtin_isnan(x[i])};
   for (const Tops& t : tops)
     for (std::size_t lane = 0; lane < kWide; ++lane)
       top = {most(top.value, t.value[lane]), top.nan || t.odd[lane] != 0};
