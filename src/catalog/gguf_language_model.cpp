@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "catalog/language_model.h"
+#include "catalog/shelf.h"
 #include "pgdlm/error.h"
 #include "text/chat.h"
 #include "text/tokenizer.h"
@@ -99,10 +99,7 @@ std::shared_ptr<const LanguageModel> make_gguf_language_model(std::shared_ptr<Mo
 
 std::shared_ptr<const LanguageModel> open_language_model(const std::string& name, const ModelOptions& options) {
   if (name == "toy") return make_toy_language_model();
-  const bool looks_like_a_file = name.find('/') != std::string::npos || name.ends_with(".gguf");
-  if (!looks_like_a_file && !std::filesystem::exists(name))
-    throw Error(ErrorCode::invalid_request, "model is '" + name + "', allowed: toy, or the path of a GGUF file");
-  return make_gguf_language_model(Model::load(name, options));
+  return make_gguf_language_model(Model::load(find_model(name), options));
 }
 
 }  // namespace pgdlm

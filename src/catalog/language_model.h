@@ -47,7 +47,7 @@ class LanguageModel {
   virtual std::string show(std::span<const Token> tokens) const = 0;
 };
 
-// "toy", or the path of a GGUF file. Error{invalid_request} if it is neither.
+// "toy", the path of a GGUF file, or its name on a shelf. Error{invalid_request} if it is none of them.
 std::shared_ptr<const LanguageModel> open_language_model(const std::string& name, const ModelOptions& options = {});
 
 std::shared_ptr<const LanguageModel> make_toy_language_model();

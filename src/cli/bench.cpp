@@ -8,6 +8,7 @@
 #include <numeric>
 #include <thread>
 
+#include "catalog/shelf.h"
 #include "cli/commands.h"
 #include "kernels/kernels.h"
 #include "models/model.h"
@@ -65,7 +66,7 @@ int bench_forward(const BenchOptions& options) {
     for (const int n : *list)
       if (n < 1) bad_value(list == &options.batches ? "batch" : "length", std::to_string(n), "1 or more");
   if (options.repeats < 1) bad_value("repeats", std::to_string(options.repeats), "1 or more");
-  const std::shared_ptr<Model> model = Model::load(options.file, options.model);
+  const std::shared_ptr<Model> model = Model::load(find_model(options.file), options.model);
   model->require(Role::denoiser);
   Runtime& runtime = model->runtime();
   const GgufTensor* typical = model->file()->find("blk.0.attn_output.weight");

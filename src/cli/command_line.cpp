@@ -168,7 +168,7 @@ void add_models(CLI::App& app, InfoOptions& options) {
   CLI::App* models = app.add_subcommand("models", "List the models, their words and their rewards.");
   models->footer(kModelsFooter);
   CLI::App* info = models->add_subcommand("info", "Say what a GGUF file is: sizes, types, tokeniser, defaults.");
-  info->add_option("FILE", options.file, "a GGUF file")->required();
+  info->add_option("FILE", options.file, "a GGUF file, or a name that `pgdlm models` lists")->required();
   add_mask_option({*info, "Options"}, options.model);
   info->formatter(app.get_formatter());
   info->footer(kModelsFooter);
@@ -176,7 +176,7 @@ void add_models(CLI::App& app, InfoOptions& options) {
 
 void add_forward(CLI::App& app, ForwardOptions& options) {
   CLI::App* forward = app.add_subcommand("forward", "Write what the network itself says of rows of tokens, as .npy.");
-  forward->add_option("FILE", options.file, "a GGUF file")->required();
+  forward->add_option("FILE", options.file, "a GGUF file, or a name that `pgdlm models` lists")->required();
   forward->add_option("--ids", options.ids, "a row of token ids, comma-separated; may be repeated")
       ->required()
       ->allow_extra_args(false)  // the word after it may be FILE
@@ -191,7 +191,7 @@ void add_forward(CLI::App& app, ForwardOptions& options) {
 
 void add_tokenize(CLI::App& app, TokenizeOptions& options) {
   CLI::App* tokenize = app.add_subcommand("tokenize", "Print the tokens of a text: ids and pieces.");
-  tokenize->add_option("FILE", options.file, "a GGUF file")->required();
+  tokenize->add_option("FILE", options.file, "a GGUF file, or a name that `pgdlm models` lists")->required();
   tokenize->add_option("TEXT", options.text, "the text")->required();
   Adder add{*tokenize, "Options"};
   add({"special", "", "add what the model expects around a text, and read markers such as <mask> in it"},
@@ -207,7 +207,7 @@ void add_bench(CLI::App& app, BenchOptions& options) {
   CLI::App* speed = bench->add_subcommand("forward", "Positions and GFLOP per second, beside the machine's own peak.");
   speed->formatter(app.get_formatter());
   speed->footer(kBenchFooter);
-  speed->add_option("FILE", options.file, "a GGUF file")->required();
+  speed->add_option("FILE", options.file, "a GGUF file, or a name that `pgdlm models` lists")->required();
   Adder add{*speed, "Options"};
   add({"batch", "", "rows per forward (1,4,16)"}, options.batches);
   add({"length", "", "tokens per row (32,128)"}, options.lengths);

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "catalog/shelf.h"
 #include "cli/commands.h"
 #include "cli/npy.h"
 #include "models/model.h"
@@ -24,12 +25,10 @@ void print_tensors(const Gguf& file) {
   std::map<std::string, std::pair<int, std::size_t>> types;  // tensors, bytes
   double parameters = 0, bytes = 0;
   for (const GgufTensor& tensor : file.tensors()) {
-    double elements = 1;
-    for (const std::int64_t n : tensor.shape) elements *= static_cast<double>(n);
     auto& [count, size] = types[ggml_type_name(tensor.type)];
     ++count;
     size += tensor.bytes.size();
-    parameters += elements;
+    parameters += static_cast<double>(tensor.elements());
     bytes += static_cast<double>(tensor.bytes.size());
   }
   fmt::print("parameters     {:.1f} M in {} tensors, {}\n", parameters / 1e6, file.tensors().size(),
@@ -61,10 +60,11 @@ const char* chat_name(ChatFormat format) {
 }  // namespace
 
 int models_info(const InfoOptions& options) {
-  const std::shared_ptr<Model> model = Model::load(options.file, options.model);
+  const std::filesystem::path path = find_model(options.file);
+  const std::shared_ptr<Model> model = Model::load(path, options.model);
   const Gguf& file = *model->file();
   const NetworkSizes& s = model->sizes();
-  fmt::print("file           {}\n", options.file);
+  fmt::print("file           {}\n", path.string());
   if (const auto name = file.get<std::string>("general.name")) fmt::print("name           {}\n", *name);
   fmt::print("architecture   {}, a {}\n", model->architecture(), role_name(model->role()));
   fmt::print("sizes          {} layers, {} wide, vocabulary {}, up to {} tokens\n", s.layers, s.embedding, s.vocab,
@@ -86,7 +86,7 @@ int forward(const ForwardOptions& options) {
   std::vector<std::vector<Token>> rows;
   for (const std::string& ids : options.ids)
     rows.push_back(parse_numbers<Token>("ids", ids, "token ids separated by commas, such as 1,2,3"));
-  const std::shared_ptr<Model> model = Model::load(options.file, options.model);
+  const std::shared_ptr<Model> model = Model::load(find_model(options.file), options.model);
   const std::vector<RawOutput> outputs = raw_outputs(*model, rows);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::string path = fmt::format("{}.{}.npy", options.out, i);
@@ -97,7 +97,7 @@ int forward(const ForwardOptions& options) {
 }
 
 int tokenize(const TokenizeOptions& options) {
-  const auto tokenizer = Tokenizer::make(read_vocabulary(*Gguf::open(options.file)));
+  const auto tokenizer = Tokenizer::make(read_vocabulary(*Gguf::open(find_model(options.file))));
   const std::vector<Token> tokens =
       tokenizer->encode(options.text, {.add_special = options.special, .parse_special = options.special});
   if (options.ids) {

@@ -1,9 +1,30 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "catalog/shelf.h"
 #include "cli/commands.h"
+#include "models/model.h"
 #include "models/toy.h"
 
 namespace pgdlm::cli {
+namespace {
+
+// One line; a file that is not sound says so in its place.
+std::string describe(const std::filesystem::path& path) {
+  try {
+    const std::shared_ptr<Model> model = Model::load(path, {.device = {.threads = 1}});
+    double parameters = 0;
+    for (const GgufTensor& tensor : model->file()->tensors()) parameters += static_cast<double>(tensor.elements());
+    std::string line =
+        fmt::format("{}, a {}, {:.1f} M parameters", model->architecture(), role_name(model->role()), parameters / 1e6);
+    if (model->role() == Role::classifier) line += fmt::format(", labels {}", fmt::join(model->labels(), ", "));
+    return line;
+  } catch (const Error& e) {
+    return e.what();
+  }
+}
+
+}  // namespace
 
 int models() {
   const ToyModel toy;
@@ -24,6 +45,8 @@ int models() {
     column += 1 + text.size();
   }
   fmt::print("\n");
+  for (const std::filesystem::path& path : models_on_shelves())
+    fmt::print("\n{}\n      {}\n      {}\n", path.stem().string(), describe(path), path.string());
   return 0;
 }
 

@@ -90,7 +90,7 @@ void visit_text_options(Options& o, Visitor& visit) {
   visit({"n-predict", "-n", "tokens to generate after the prompt; shorter texts end early (64; toy 24)"}, o.n_predict);
   visit({"infill", "", "a canvas with gaps instead of -n: \"the [MASK:3] was [MASK:2] .\""}, o.infill);
   visit({"chat", "", "the prompt is a message to an instruct model: put it into its chat format"}, o.chat);
-  visit({"model", "-m", "the denoiser: toy, or a GGUF file; `pgdlm models` tells more (toy)"}, o.model);
+  visit({"model", "-m", "the denoiser: toy, a GGUF file, or a name that `pgdlm models` lists (toy)"}, o.model);
   visit({"reward", "", "what to steer towards: none, positive, negative, contains:WORD, length:A..B (none)"}, o.reward);
   visit({"seed", "", "same seed, same text, whatever the batch, threads or memo (0)"}, o.seed);
 

@@ -34,6 +34,8 @@ struct GgufTensor {
   std::array<std::int64_t, 4> shape = {1, 1, 1, 1};  // as ggml's ne: the fastest dimension first
   int dimensions = 1;
   std::span<const std::byte> bytes;
+
+  std::int64_t elements() const { return shape[0] * shape[1] * shape[2] * shape[3]; }
 };
 
 class Gguf {

@@ -7,6 +7,7 @@ import signal
 import struct
 import subprocess
 import unittest
+import unittest.mock
 
 from program import PGDLM, ProgramTest, without_cost
 
@@ -47,6 +48,21 @@ class Models(ProgramTest):
             shown = self.ok("models", "info", self.model(family, "--type", "f32")).stdout
             for word in words:
                 self.assertIn(word, shown)
+
+    def test_models_have_names_on_shelves(self):
+        shelf = self.path("shelf")
+        os.mkdir(shelf)
+        self.ok("convert", os.path.join(HF, "llada"), os.path.join(shelf, "small.gguf"))
+        with open(os.path.join(shelf, "broken.gguf"), "w") as file:
+            file.write("nothing")
+        with unittest.mock.patch.dict(os.environ, {"PGDLM_MODELS": f"{self.path('nowhere')}:{shelf}"}):
+            listed = self.ok("models").stdout
+            self.assertIn("small\n      llada, a denoiser, 0.", listed)
+            self.assertIn("not a GGUF file", listed)
+            self.assertIn("llada, a denoiser", self.ok("models", "info", "small").stdout)
+            self.ok("tokenize", "small", "text")
+            self.ok("generate", "-m", "small", "-p", "text", "-n", "4")
+            self.refused(2, ["model is 'smal', allowed: toy", "small", "PGDLM_MODELS"], "generate", "-m", "smal", "x")
 
     def test_forward_writes_a_file_per_row(self):
         model = self.model("llada")

@@ -1,0 +1,17 @@
+// Models by name. A shelf is a folder of files NAME.gguf: those that $PGDLM_MODELS lists, separated by colons, then
+// those that come with the program. The first shelf that has a name wins. Looks at the file system when asked; any
+// thread.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace pgdlm {
+
+std::vector<std::filesystem::path> models_on_shelves();  // in the order of their names
+
+// What a user means by a model: the path of a file, or a name on a shelf. Error{invalid_request} if it is neither.
+std::filesystem::path find_model(const std::string& name);
+
+}  // namespace pgdlm
