@@ -107,7 +107,7 @@ void print(const std::vector<Answer>& answers, const GenerateOptions& options, c
     return;
   }
   for (const Answer& answer : answers) {
-    fmt::print("{}\n", model.decode(answer.tokens, answer.prompt));
+    fmt::print("{}\n", text_of(answer.tokens, answer.prompt, options, model));
     std::fflush(stdout);  // the text before its summary, also when both go to one file
     fmt::print(stderr, "{}", summary(answer, options));
   }

@@ -117,7 +117,9 @@ class Models(ProgramTest):
 
     def test_chat_and_infill(self):
         model = self.model("llada")
-        self.ok("generate", "--chat", "ab", "-m", model, "-n", "4")
+        question = "what a question"
+        self.assertIn(question, self.ok("generate", question, "-m", model, "-n", "4").stdout)
+        self.assertNotIn(question, self.ok("generate", "--chat", question, "-m", model, "-n", "4").stdout)  # the reply alone
         self.refused(2, ["chat"], "generate", "--chat", "ab", "-m", self.model("mdlm"), "-n", "4")
         self.ok("generate", "-m", model, "--infill", "a[MASK:3]b")
 
