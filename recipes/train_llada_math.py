@@ -29,6 +29,7 @@ from math_problems import LARGEST, final_answer, generate, make_set, test_set, t
 
 LENGTH = 64  # tokens of an answer's canvas
 BLOCKS = (8, 8, 8, 4, 16, 32)  # block lengths seen in training; 8 is one step of a solution
+DECODING = {"process": "llada", "steps": LENGTH, "block_length": 8, "temperature": 0.0}
 
 
 def special_ids(tokenizer: Tokenizer) -> dict:
@@ -250,7 +251,7 @@ def main() -> None:
                 scores = evaluate(model, tokenizer, special, development)
             if scores["accuracy"] > best:
                 best = scores["accuracy"]
-                save_hf(model, args.out / "best", tokenizer_path.read_text(), special)
+                save_hf(model, args.out / "best", tokenizer_path.read_text(), special, DECODING, mt.CHAT_TEMPLATE)
             average.swap(model)
             log.write(update=done, event="development", best=best, **scores)
         if done % args.checkpoint_every == 0 or done == args.updates:
