@@ -72,9 +72,12 @@ const void* PackedWeights::find_or_pack(const ggml_tensor* weight) {
   if (const auto known = packed_.find(key); known != packed_.end()) return known->second.get();
   const Matrix matrix = as_matrix(weight);
   const std::size_t bytes = (kernels().packed_bytes(matrix) + kLine - 1) / kLine * kLine;
-  if (used_bytes_ + bytes > budget_bytes_) return nullptr;
-  std::unique_ptr<void, Free> memory(std::aligned_alloc(kLine, bytes));
-  if (!memory || !kernels().pack(matrix, memory.get())) return nullptr;
+  std::unique_ptr<void, Free> memory;
+  if (used_bytes_ + bytes <= budget_bytes_) memory.reset(std::aligned_alloc(kLine, bytes));
+  if (!memory || !kernels().pack(matrix, memory.get())) {
+    refused_ = true;
+    return nullptr;
+  }
   set_aside(weight->data, ggml_nbytes(weight));
   used_bytes_ += bytes;
   return packed_.emplace(key, std::move(memory)).first->second.get();

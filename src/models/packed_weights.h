@@ -22,6 +22,7 @@ class PackedWeights {
   explicit PackedWeights(std::size_t budget_bytes = default_budget()) : budget_bytes_(budget_bytes) {}
 
   const void* find_or_pack(const ggml_tensor* weight);  // null: it does not fit
+  bool keeps_all() const { return !refused_; }          // whatever it was asked for so far
 
   static std::size_t default_budget();  // an eighth of the memory we may use
 
@@ -32,6 +33,7 @@ class PackedWeights {
   using Key = std::pair<const void*, std::int64_t>;  // where it lies, and its rows: a part of it is another matrix
 
   std::size_t budget_bytes_, used_bytes_ = 0;
+  bool refused_ = false;
   std::map<Key, std::unique_ptr<void, Free>> packed_;
 };
 

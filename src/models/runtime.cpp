@@ -102,8 +102,8 @@ void check_row(const TokenRow& row, const NetworkSizes& sizes) {
   for (const Position l : row.asked) PGDLM_CHECK(l >= 0 && l < length);
 }
 
-// Fewer are not worth reading all weights for.
-constexpr std::size_t kTokensPerHand = 128;
+// Fewer are not worth reading all weights for, or unpacking those that are not kept.
+constexpr std::size_t kTokensPerHand = 128, kTokensPerUnpackingHand = 1024;
 
 // The longest rows first, each to the hand with the fewest tokens so far.
 std::vector<std::vector<std::size_t>> deal(std::span<const TokenRow> rows, std::span<const std::size_t> which,
@@ -218,7 +218,8 @@ void Runtime::run_batch(std::span<const TokenRow> rows, std::span<const std::siz
   std::size_t tokens = 0;
   for (const std::size_t i : which) tokens += rows[i].tokens.size();
   const std::size_t hands = crew_ ? static_cast<std::size_t>(crew_->workers()) : 1;
-  if (hands == 1 || which.size() < hands || tokens < hands * kTokensPerHand) {
+  const std::size_t enough = packed_.keeps_all() ? kTokensPerHand : kTokensPerUnpackingHand;
+  if (hands == 1 || which.size() < hands || tokens < hands * enough) {
     Part part = make_part(rows, {which.begin(), which.end()});
     return run_part(part, *trunk_space_, rows, hidden);
   }
