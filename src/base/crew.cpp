@@ -2,21 +2,49 @@
 
 #include <sched.h>
 
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <system_error>
 #include <utility>
+
+#include "pgdlm/error.h"
 
 namespace pgdlm {
 
+namespace {
+
+// Of processor time, in cores, as containers are given it; 0: no limit.
+int quota() {
+  double granted = 0, period = 0;  // the file says "max" where there is no limit
+  std::ifstream limits("/sys/fs/cgroup/cpu.max");
+  return limits >> granted >> period && period > 0 ? std::max(1, static_cast<int>(std::ceil(granted / period))) : 0;
+}
+
+}  // namespace
+
 int usable_cores() {
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-  return static_cast<int>(std::thread::hardware_concurrency());
+  int cores = static_cast<int>(std::thread::hardware_concurrency());
+  if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
+  if (const int granted = quota(); granted > 0) cores = std::min(cores, granted);
+  return std::max(1, cores);
 }
 
 Crew::Crew(int workers) {
-  for (int worker = 1; worker < workers; ++worker) helpers_.emplace_back([this, worker] { help(worker); });
+  try {
+    for (int worker = 1; worker < workers; ++worker) helpers_.emplace_back([this, worker] { help(worker); });
+  } catch (const std::system_error&) {
+    dismiss();
+    throw Error(ErrorCode::exhausted, "cannot start " + std::to_string(workers) + " threads",
+                "use fewer with --threads");
+  }
 }
 
-Crew::~Crew() {
+Crew::~Crew() { dismiss(); }
+
+void Crew::dismiss() {
   {
     const std::scoped_lock lock(mutex_);
     closing_ = true;

@@ -17,7 +17,7 @@ class Crew {
  public:
   using Job = std::function<void(int job, int worker)>;
 
-  explicit Crew(int workers);  // the caller of `run` is one of them
+  explicit Crew(int workers);  // the caller of `run` is one of them; Error{exhausted} if there cannot be so many
   ~Crew();
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
@@ -29,6 +29,7 @@ class Crew {
   void run(int count, const Job& job);
 
  private:
+  void dismiss();
   void help(int worker);
   void work(std::unique_lock<std::mutex>& lock, int worker);
 

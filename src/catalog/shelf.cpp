@@ -32,9 +32,13 @@ std::vector<fs::path> shelves() {
 std::map<std::string, fs::path> by_name() {
   std::map<std::string, fs::path> found;
   for (const fs::path& shelf : shelves()) {
-    std::error_code missing;  // a shelf need not exist
-    for (const fs::directory_entry& entry : fs::directory_iterator(shelf, missing))
-      if (entry.path().extension() == ".gguf") found.emplace(entry.path().stem().string(), entry.path());
+    std::error_code failed;  // a shelf need not exist
+    for (auto entry = fs::directory_iterator(shelf, failed); !failed && entry != fs::directory_iterator();
+         entry.increment(failed)) {
+      std::error_code dangling;
+      if (entry->path().extension() == ".gguf" && entry->is_regular_file(dangling))
+        found.emplace(entry->path().stem().string(), entry->path());
+    }
   }
   return found;
 }

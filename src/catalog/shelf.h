@@ -11,7 +11,8 @@ namespace pgdlm {
 
 std::vector<std::filesystem::path> models_on_shelves();  // in the order of their names
 
-// What a user means by a model: the path of a file, or a name on a shelf. Error{invalid_request} if it is neither.
+// What a user means by a model: whatever looks like a path, or else a name on a shelf; Error{invalid_request} if there
+// is none of that name.
 std::filesystem::path find_model(const std::string& name);
 
 }  // namespace pgdlm

@@ -73,7 +73,7 @@ void add_run_options(Adder add, RunOptions& run) {
   add({"json", "", "print one JSON object instead of the text"}, run.json);
   add({"trace", "", "write every event as a JSON line, for replay and --resume", "FILE"}, run.trace);
   add({"resume", "", "continue an interrupted trace; all other settings come from it", "FILE"}, run.resume);
-  add({"threads", "-t", "threads of the CPU device; 0: one for each core (0)"}, run.model.device.threads);
+  add({"threads", "-t", "threads that compute; 0: one for each core (0)"}, run.model.device.threads);
   add_model_options(add, run.model);
   add({"no-memo", "", "compute equal states again; the text is the same"}, run.no_memo);
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/commands.h"
+#include "cli/printable.h"
 #include "pgdlm/error.h"
 
 namespace pgdlm::cli {
@@ -46,22 +47,6 @@ std::string with_option_names(std::string message) {
   for (const auto& [name, option] : kNames)
     if (name == field || name == bare) return std::string(option) + message.substr(end);
   return message;
-}
-
-// What a terminal may be shown: errors quote files, and a file may hold anything.
-std::string printable(std::string text) {
-  constexpr std::size_t kMost = 2000;
-  if (text.size() > kMost) {
-    std::size_t end = kMost;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not inside a character
-    text = text.substr(0, end) + "...";
-  }
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto at = [&](std::size_t place) { return static_cast<unsigned char>(text[place]); };
-    if (at(i) < 0x20 || at(i) == 0x7f) text[i] = '?';
-    if (at(i) == 0xc2 && i + 1 < text.size() && at(i + 1) < 0xa0) text.replace(i, 2, "?");  // U+0080 to U+009F
-  }
-  return text;
 }
 
 int run(int argc, const char* const* argv) {

@@ -3,6 +3,7 @@
 
 #include "catalog/shelf.h"
 #include "cli/commands.h"
+#include "cli/printable.h"
 #include "models/model.h"
 #include "models/toy.h"
 
@@ -18,9 +19,9 @@ std::string describe(const std::filesystem::path& path) {
     std::string line =
         fmt::format("{}, a {}, {:.1f} M parameters", model->architecture(), role_name(model->role()), parameters / 1e6);
     if (model->role() == Role::classifier) line += fmt::format(", labels {}", fmt::join(model->labels(), ", "));
-    return line;
-  } catch (const Error& e) {
-    return e.what();
+    return printable(std::move(line));
+  } catch (const std::exception& e) {
+    return printable(e.what());
   }
 }
 
@@ -46,7 +47,7 @@ int models() {
   }
   fmt::print("\n");
   for (const std::filesystem::path& path : models_on_shelves())
-    fmt::print("\n{}\n      {}\n      {}\n", path.stem().string(), describe(path), path.string());
+    fmt::print("\n{}\n      {}\n      {}\n", printable(path.stem().string()), describe(path), printable(path.string()));
   return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -15,11 +16,16 @@ namespace {
 // so none is kept but the one that was read last on each thread.
 class GuidedPrediction final : public Prediction {
  public:
-  GuidedPrediction(PredictionPtr conditional, PredictionPtr unconditional, double scale)
-      : conditional_(std::move(conditional)), unconditional_(std::move(unconditional)), scale_(scale) {}
+  GuidedPrediction(PredictionPtr conditional, PredictionPtr unconditional, double scale,
+                   std::shared_ptr<std::mutex> reading)
+      : conditional_(std::move(conditional)),
+        unconditional_(std::move(unconditional)),
+        scale_(scale),
+        reading_(std::move(reading)) {}
 
   std::span<const float> logits(Position l) const override {
     thread_local std::vector<float> row;
+    const std::lock_guard lock(*reading_);
     const std::span<const float> with = conditional_->logits(l);
     row.assign(with.begin(), with.end());
     const std::span<const float> without = unconditional_->logits(l);
@@ -42,6 +48,7 @@ class GuidedPrediction final : public Prediction {
 
   PredictionPtr conditional_, unconditional_;
   double scale_;
+  std::shared_ptr<std::mutex> reading_;  // a denoiser may give the same prediction to several of us
 };
 
 class Guided final : public Denoiser {
@@ -64,7 +71,7 @@ class Guided final : public Denoiser {
 
     std::vector<PredictionPtr> guided;
     for (std::size_t i = 0; i < states.size(); ++i)
-      guided.push_back(std::make_shared<GuidedPrediction>(both[i], both[states.size() + i], scale_));
+      guided.push_back(std::make_shared<GuidedPrediction>(both[i], both[states.size() + i], scale_, reading_));
     return guided;
   }
 
@@ -88,6 +95,7 @@ class Guided final : public Denoiser {
  private:
   std::shared_ptr<Denoiser> denoiser_;
   double scale_;
+  std::shared_ptr<std::mutex> reading_ = std::make_shared<std::mutex>();
 };
 
 }  // namespace
@@ -95,6 +103,8 @@ class Guided final : public Denoiser {
 std::shared_ptr<Denoiser> make_guided(std::shared_ptr<Denoiser> denoiser, double scale) {
   if (!(scale >= 0) || std::isinf(scale))
     throw Error(ErrorCode::invalid_request, "guidance is " + std::to_string(scale) + "; allowed: 0 or more");
+  if (dynamic_cast<const Guided*>(denoiser.get()) != nullptr)
+    throw Error(ErrorCode::invalid_request, "guidance is given twice; allowed: once for a denoiser");
   return std::make_shared<Guided>(std::move(denoiser), scale);
 }
 

@@ -16,7 +16,9 @@ namespace {
 void check_options(const Denoiser* denoiser, const EngineOptions& options) {
   const auto refuse = [](const std::string& what) { throw Error(ErrorCode::invalid_request, what); };
   if (denoiser == nullptr) refuse("denoiser is missing");
-  if (options.threads < 1) refuse("threads is " + std::to_string(options.threads) + ", allowed: at least 1");
+  constexpr int kMostThreads = 512;
+  if (options.threads < 1 || options.threads > kMostThreads)
+    refuse("threads is " + std::to_string(options.threads) + ", allowed: 1 to " + std::to_string(kMostThreads));
   if (options.max_batch < 1) refuse("max-batch is " + std::to_string(options.max_batch) + ", allowed: at least 1");
 }
 

@@ -3,7 +3,7 @@
 // wait, are being run, or were answered before (memo).
 //
 // Owned by the engine. The coordinator enqueues; one thread works: the lane's own, or the coordinator itself. Values
-// (predictions) are made, read, kept and dropped on the working thread only.
+// (predictions) are made, kept and dropped on the working thread, which may have others read them while it waits.
 #pragma once
 
 #include <algorithm>
@@ -240,12 +240,12 @@ class Lane {
       std::vector<Handing<Job, Value>> handings;
       for (const Delivery& d : deliveries) handings.push_back({&d.asker->job, d.value});
       std::size_t ready = 1;
-      std::vector<std::exception_ptr> failures(1);
+      std::vector<std::exception_ptr> failures;
       try {
         ready = trade_.prepare(handings);
         failures = trade_.deliver(std::span(handings).first(ready));
       } catch (...) {
-        failures[0] = std::current_exception();
+        failures.assign(ready, std::current_exception());
       }
       for (std::size_t i = 0; i < ready; ++i) {
         Call& call = *deliveries[i].asker->call;

@@ -2,6 +2,7 @@
 
 #include <strings.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -82,7 +83,7 @@ std::shared_ptr<Device> Device::open(const DeviceOptions& options) {
   std::shared_ptr<Device> device(new Device);
   if (!options.rpc.empty()) device->connection_ = rpc_connection(options);
   ggml_backend_dev_t found = options.rpc.empty() ? local_device(options.device) : rpc_device(options.rpc);
-  const int threads = options.threads > 0 ? options.threads : usable_cores();
+  const int threads = options.threads > 0 ? options.threads : std::min(usable_cores(), GGML_MAX_N_THREADS);
   device->whole_ = start(found, threads);
   device->cpu_ = ggml_backend_is_cpu(device->backend());
   for (int i = 0; device->cpu_ && i < threads; ++i) device->singles_.push_back(start(found, 1));

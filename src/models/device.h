@@ -1,5 +1,5 @@
 // Where a network runs: one ggml device, on this machine or behind ggml's RPC. Owned by the model that was loaded onto
-// it. Graphs are run by one thread at a time.
+// it. A backend runs one graph at a time.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // A network as a Denoiser. A prediction keeps the hidden states of the positions that may be read, which are few and
 // small; logits exist only between `prepare`, which projects all rows of a batch of readings in one product, and the
-// next one. They stay in the runtime's memory: reductions read them in place.
+// next one. They stay in one workspace of the runtime per denoiser: reductions read them in place.
 #include <algorithm>
 #include <map>
 #include <mutex>

@@ -217,16 +217,18 @@ void Runtime::run_batch(std::span<const TokenRow> rows, std::span<const std::siz
                         std::vector<std::vector<float>>& hidden) {
   std::size_t tokens = 0;
   for (const std::size_t i : which) tokens += rows[i].tokens.size();
-  const std::size_t hands = crew_ ? static_cast<std::size_t>(crew_->workers()) : 1;
+  const std::size_t workers = crew_ ? static_cast<std::size_t>(crew_->workers()) : 1;
   const std::size_t enough = packed_.keeps_all() ? kTokensPerHand : kTokensPerUnpackingHand;
-  if (hands == 1 || which.size() < hands || tokens < hands * enough) {
+  const std::size_t hands = std::min({workers, which.size(), tokens / enough});
+  if (hands < 2 || 2 * hands <= workers) {  // too many would stand idle
     Part part = make_part(rows, {which.begin(), which.end()});
     return run_part(part, *trunk_space_, rows, hidden);
   }
   std::vector<Part> parts;
   for (std::vector<std::size_t>& hand : deal(rows, which, hands)) parts.push_back(make_part(rows, std::move(hand)));
-  crew_->run(static_cast<int>(hands), [&](int job, int worker) {
-    run_part(parts[static_cast<std::size_t>(job)], *hand_spaces_[static_cast<std::size_t>(worker)], rows, hidden);
+  crew_->run(static_cast<int>(hands), [&](int job, int /*worker*/) {
+    const auto hand = static_cast<std::size_t>(job);  // the first has the most tokens: its workspace is the largest
+    run_part(parts[hand], *hand_spaces_[hand], rows, hidden);
   });
 }
 

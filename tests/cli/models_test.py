@@ -55,10 +55,12 @@ class Models(ProgramTest):
         self.ok("convert", os.path.join(HF, "llada"), os.path.join(shelf, "small.gguf"))
         with open(os.path.join(shelf, "broken.gguf"), "w") as file:
             file.write("nothing")
+        os.mkdir(os.path.join(shelf, "folder.gguf"))
         with unittest.mock.patch.dict(os.environ, {"PGDLM_MODELS": f"{self.path('nowhere')}:{shelf}"}):
             listed = self.ok("models").stdout
             self.assertIn("small\n      llada, a denoiser, 0.", listed)
             self.assertIn("not a GGUF file", listed)
+            self.assertNotIn("folder", listed)
             self.assertIn("llada, a denoiser", self.ok("models", "info", "small").stdout)
             self.ok("tokenize", "small", "text")
             self.ok("generate", "-m", "small", "-p", "text", "-n", "4")

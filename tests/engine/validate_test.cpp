@@ -125,7 +125,8 @@ TEST(Validate, EngineOptions) {
     return std::string("accepted");
   };
   EXPECT_EQ(code_of(nullptr, {}), "denoiser is missing");
-  EXPECT_EQ(code_of(toy_denoiser(), {.threads = 0}), "threads is 0, allowed: at least 1");
+  EXPECT_EQ(code_of(toy_denoiser(), {.threads = 0}), "threads is 0, allowed: 1 to 512");
+  EXPECT_EQ(code_of(toy_denoiser(), {.threads = 100000}), "threads is 100000, allowed: 1 to 512");
   EXPECT_EQ(code_of(toy_denoiser(), {.max_batch = 0}), "max-batch is 0, allowed: at least 1");
 }
 

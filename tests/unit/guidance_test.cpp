@@ -43,7 +43,6 @@ TEST(Guidance, AsksTwiceInOneBatch) {
   const auto toy = std::make_shared<kit::ToyDenoiser>(kit::ToyDenoiserOptions{.time_dependent = true});
   const auto guided = make_guided(toy, 2);
   EXPECT_EQ(guided->forwards_per_state(), 2);
-  EXPECT_EQ(make_guided(guided, 1)->forwards_per_state(), 4);
   EXPECT_TRUE(guided->time_dependent());
   EXPECT_EQ(guided->vocab(), 3);
   EXPECT_EQ(guided->mask(), 2);
@@ -79,8 +78,9 @@ TEST(Guidance, ForbiddenTokensStayForbidden) {
   EXPECT_EQ(prediction->logits(1)[1], 1);
 }
 
-TEST(Guidance, RefusesANegativeScale) {
+TEST(Guidance, RefusesANegativeScaleAndASecondTime) {
   const auto toy = std::make_shared<kit::ToyDenoiser>();
+  EXPECT_THROW(make_guided(make_guided(toy, 1), 1), Error);
   EXPECT_THROW(make_guided(toy, -1), Error);
   EXPECT_THROW(make_guided(toy, NAN), Error);
   EXPECT_THROW(make_guided(toy, INFINITY), Error);

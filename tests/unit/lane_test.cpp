@@ -20,6 +20,7 @@ using testing::UnorderedElementsAre;
 struct Diary {
   std::vector<std::vector<int>> batches;
   int refused = -1;               // a run with this number in it throws
+  bool strike = false;            // nothing is delivered at all
   std::latch* entered = nullptr;  // the first run counts this down, then waits for `leave`
   std::latch* leave = nullptr;
 };
@@ -49,6 +50,7 @@ struct Squares {
   }
   std::size_t prepare(std::span<const Handing<Job, Value>> handings) const { return handings.size(); }
   std::vector<std::exception_ptr> deliver(std::span<const Handing<Job, Value>> handings) {
+    if (diary->strike) throw std::runtime_error("strike");
     std::vector<std::exception_ptr> failures(handings.size());
     for (std::size_t i = 0; i < handings.size(); ++i) {
       *handings[i].job->square = *handings[i].value;
@@ -105,6 +107,19 @@ TEST_F(LaneTest, IdleLaneHasNothingToDo) {
   auto lane = make(with(4));
   EXPECT_FALSE(lane.work());
   EXPECT_THAT(diary.batches, IsEmpty());
+}
+
+TEST_F(LaneTest, WithoutDeliveryAllFail) {
+  auto lane = make(with(8));
+  Client a(1, {1, 2}), b(2, {3});
+  a.ask(lane);
+  b.ask(lane);
+  diary.strike = true;
+  EXPECT_TRUE(lane.work());
+  for (const Client* client : {&a, &b}) {
+    EXPECT_EQ(client->call.open, 0U);
+    EXPECT_NE(client->call.error, nullptr);
+  }
 }
 
 TEST_F(LaneTest, TakesWhateverWaits) {
