@@ -10,11 +10,13 @@ A problem looks like a line of GSM8K:
 Every step is one line, `label: a op b = c`, and every number has a space before it. With the tokenizer of
 math_tokenizer.py a step is then exactly eight tokens, so that a decoding block of eight holds one thought.
 
-The stories live in math_stories.py. Some of them are never used in training; the frozen test set draws 30 % of its
-problems from those, and the field `part` says which ("seen" or "unseen" template).
+The stories live in stories/. Some of them are never used in training; the frozen test set draws 30 % of its problems
+from those, and the field `part` says which ("seen" or "unseen" template). Training tells many more stories than the
+test set knows, and words them in more ways.
 
     python math_problems.py sample --count 5 --seed 1
     python math_problems.py test-set --out data/math_test.jsonl
+    python -m stories.check --tokenizer tokenizer.json
 """
 
 import argparse
@@ -23,9 +25,17 @@ import random
 import re
 from dataclasses import dataclass
 
+import stories  # noqa: F401 (fills TEMPLATES)
 from math_stories import LARGEST, TEMPLATES, Reject, Story
+from stories.wording import reword
 
 TEST_SEED, TEST_COUNT, UNSEEN_SHARE = 20_500, 500, 0.3
+# What the frozen sets draw from. They depend on this list and its order, so stories added later stay out of it.
+TESTED = (
+    "collection", "collection_shared", "more_or_fewer", "times_as_many", "half_as_many", "boxes", "shopping",
+    "savings", "reading", "garden", "bakery", "wages", "trip", "classroom", "farm", "homework", "ages",
+    "sold_in_parts", "laps", "party", "bus", "library", "stall", "pizza", "hens", "points", "tank", "album",
+    "tickets", "two_savers", "colors", "teams", "work_per_day")
 MIN_STEPS, MAX_STEPS = 2, 6
 
 
@@ -55,6 +65,7 @@ def generate(rng: random.Random, templates: list, min_steps=MIN_STEPS, max_steps
         except Reject:
             continue
         if min_steps <= len(story.steps) <= max_steps:
+            story.finish(story)
             answer = "\n".join(story.steps) + f"\n#### {story.last}"
             return Problem(name, " ".join(story.sentences), answer, len(story.steps))
 
@@ -98,7 +109,20 @@ def equation(line: str) -> tuple | None:
 
 
 def training_templates() -> list:
-    return [(name, tell) for name, (tell, held_out) in TEMPLATES.items() if not held_out]
+    """All stories that are not held out, in varied wording."""
+    return [(name, reworded(tell)) for name, (tell, held_out) in TEMPLATES.items() if not held_out]
+
+
+def reworded(tell):
+    def tell_otherwise(story: Story) -> None:
+        tell(story)
+        story.finish = reword
+    return tell_otherwise
+
+
+def tested_templates() -> list:
+    """The frozen stories that training tells as well, in their plain wording."""
+    return [(name, TEMPLATES[name][0]) for name in TESTED]
 
 
 def held_out_templates() -> list:
@@ -111,7 +135,7 @@ def make_set(seed: int, count: int, unseen_share: float) -> list[tuple[Problem, 
     unseen = round(count * unseen_share)
     parts = ["unseen"] * unseen + ["seen"] * (count - unseen)
     rng.shuffle(parts)
-    pools = {"seen": training_templates(), "unseen": held_out_templates()}
+    pools = {"seen": tested_templates(), "unseen": held_out_templates()}
     chosen, questions = [], set()
     for part in parts:
         while (problem := generate(rng, pools[part])).question in questions:
