@@ -34,7 +34,7 @@ int usable_cores() {
 
 Crew::Crew(int workers) {
   try {
-    for (int worker = 1; worker < workers; ++worker) helpers_.emplace_back([this, worker] { help(worker); });
+    for (int worker = 1; worker < workers; ++worker) helpers_.emplace_back([this] { help(); });
   } catch (const std::system_error&) {
     dismiss();
     throw Error(ErrorCode::exhausted, "cannot start " + std::to_string(workers) + " threads",
@@ -59,29 +59,29 @@ void Crew::run(int count, const Job& job) {
   next_ = 0;
   count_ = count;
   wake_.notify_all();
-  work(lock, 0);
+  work(lock);
   done_.wait(lock, [this] { return busy_ == 0; });
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
-void Crew::help(int worker) {
+void Crew::help() {
   std::unique_lock lock(mutex_);
   while (true) {
     wake_.wait(lock, [this] { return closing_ || next_ < count_; });
     if (closing_) return;
-    work(lock, worker);
+    work(lock);
   }
 }
 
 // Takes jobs while there are any. The lock is held but for the jobs themselves.
-void Crew::work(std::unique_lock<std::mutex>& lock, int worker) {
+void Crew::work(std::unique_lock<std::mutex>& lock) {
   while (next_ < count_) {
     const int mine = next_++;
     ++busy_;
     lock.unlock();
     std::exception_ptr thrown;
     try {
-      (*job_)(mine, worker);
+      (*job_)(mine);
     } catch (...) {
       thrown = std::current_exception();
     }

@@ -15,7 +15,7 @@ int usable_cores();  // that this process may run on
 
 class Crew {
  public:
-  using Job = std::function<void(int job, int worker)>;
+  using Job = std::function<void(int job)>;
 
   explicit Crew(int workers);  // the caller of `run` is one of them; Error{exhausted} if there cannot be so many
   ~Crew();
@@ -30,8 +30,8 @@ class Crew {
 
  private:
   void dismiss();
-  void help(int worker);
-  void work(std::unique_lock<std::mutex>& lock, int worker);
+  void help();
+  void work(std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex_;
   std::condition_variable wake_, done_;

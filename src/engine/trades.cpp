@@ -35,9 +35,11 @@ std::vector<std::exception_ptr> PredictTrade::deliver(std::span<const Handing<Jo
     readers[handings[i].value->get()].push_back(i);
     logits += static_cast<std::int64_t>(handings[i].job->job->rows.size()) * handings[i].job->frame->vocab;
   }
+  std::vector<const std::vector<std::size_t>*> hands;
+  for (const auto& [prediction, which] : readers) hands.push_back(&which);
   std::vector<std::exception_ptr> failures(handings.size());
-  const auto read = [&](const std::vector<std::size_t>& which) {
-    for (const std::size_t i : which) {
+  const auto read = [&](int hand) {
+    for (const std::size_t i : *hands[static_cast<std::size_t>(hand)]) {
       const Job& job = *handings[i].job;
       try {
         job.job->reduce(job.state(), **handings[i].value);
@@ -46,13 +48,11 @@ std::vector<std::exception_ptr> PredictTrade::deliver(std::span<const Handing<Jo
       }
     }
   };
-  if (logits < kWorthSharing) {
-    for (const auto& [prediction, which] : readers) read(which);
-    return failures;
-  }
-  std::vector<const std::vector<std::size_t>*> hands;
-  for (const auto& [prediction, which] : readers) hands.push_back(&which);
-  crew_->run(static_cast<int>(hands.size()), [&](int hand, int) { read(*hands[static_cast<std::size_t>(hand)]); });
+  const int count = static_cast<int>(hands.size());
+  if (logits >= kWorthSharing)
+    crew_->run(count, read);
+  else
+    for (int hand = 0; hand < count; ++hand) read(hand);
   return failures;
 }
 

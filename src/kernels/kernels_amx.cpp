@@ -238,35 +238,16 @@ class Starts {
 template <int Parts>
 bool linear_of(const LinearTask& task, Share share) {
   const Matrix& w = task.weight;
-  const std::size_t panel = panel_halves(w);
-  const PanelPlan plan = plan_panels(panel_count(w.out), panel * sizeof(Half), share);
-  if (plan.first == plan.last) return true;
   AmxPacker packer(w);
-  const Scratch<Half> made(task.packed == nullptr ? panel * static_cast<std::size_t>(plan.fitting) : 0);
-  if (!packer.ready() || !made.there()) return false;
   const Starts starts(task);
   configure_tiles();
-  for (int group = plan.first; group < plan.last; group += plan.fitting) {
-    const int end = least(plan.last, group + plan.fitting);
-    const Half* panels = made.data();
-    if (task.packed != nullptr)
-      panels = static_cast<const Half*>(task.packed) + static_cast<std::size_t>(group) * panel;
-    for (int p = group; task.packed == nullptr && p < end; ++p)
-      packer.pack_panel(p, made.data() + static_cast<std::size_t>(p - group) * panel);
-    for (int r = 0; r < task.rows; r += kBlock)
-      for (int p = group; p < end; ++p) {
-        const int rows = least(kBlock, task.rows - r), columns = least(kColumns, w.out - p * kColumns);
-        some_product<Parts>(
-            static_cast<const Half*>(task.x) + static_cast<std::size_t>(r / kBlock) * rows_halves(w.in),
-            panels + static_cast<std::size_t>(p - group) * panel, w.in,
-            {starts.of(p),
-             task.y + static_cast<std::size_t>(r) * task.y_stride + static_cast<std::size_t>(p) * kColumns,
-             task.y_stride},
-            rows, columns);
-      }
-  }
+  const bool done =
+      each_block<Half>(task, panel_halves(w), kBlock, packer, share, [&](const Block& b, const Half* panel) {
+        const Half* x = static_cast<const Half*>(task.x) + static_cast<std::size_t>(b.row / kBlock) * rows_halves(w.in);
+        some_product<Parts>(x, panel, w.in, {starts.of(b.panel), b.y, task.y_stride}, b.rows, b.columns);
+      });
   _tile_release();
-  return true;
+  return done;
 }
 
 bool amx_linear(const LinearTask& task, Share share) {
@@ -307,17 +288,18 @@ bool usable() {
   return (d & kBf16) != 0 && (d & kTiles) != 0 && syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
+constexpr Kernels amx_kernels() {
+  Kernels k = kernels_named("amx");
+  k.packed_bytes = amx_packed_bytes;
+  k.pack = amx_pack;
+  k.packed_rows_bytes = packed_rows_bytes;
+  k.pack_rows = pack_rows;
+  k.linear = amx_linear;
+  k.exercise = amx_exercise;
+  return k;
+}
+
 extern const Kernels kKernels;
-const Kernels kKernels = {.name = "amx",
-                          .packed_bytes = amx_packed_bytes,
-                          .pack = amx_pack,
-                          .packed_rows_bytes = packed_rows_bytes,
-                          .pack_rows = pack_rows,
-                          .linear = amx_linear,
-                          .attention = attention,
-                          .gelu_erf = gelu_erf,
-                          .gelu_tanh = gelu_tanh,
-                          .swiglu = swiglu,
-                          .exercise = amx_exercise};
+constinit const Kernels kKernels = amx_kernels();
 
 }  // namespace pgdlm::amx

@@ -142,36 +142,44 @@ inline PanelPlan plan_panels(int panels, std::size_t panel_bytes, Share share) {
   return {first, least(panels, first + mine), static_cast<int>(most<std::size_t>(1, kCacheBytes / panel_bytes))};
 }
 
-inline bool linear(const LinearTask& task, Share share) {
-  const Matrix& w = task.weight;
-  const std::size_t panel = panel_floats(w.in);
-  const PanelPlan plan = plan_panels(panel_count(w.out), panel * sizeof(float), share);
-  PanelReader reader(w);
-  const Scratch<float> made(task.packed == nullptr ? panel * static_cast<std::size_t>(plan.fitting) : 0);
-  if (!reader.ready() || !made.there()) return false;
+// A block of outputs: its first row and its panel, how many of its rows and columns are wanted, and where they go.
+struct Block {
+  int row, panel, rows, columns;
+  float* y;
+};
+
+// Every block of a thread's share, as product(block, packed panel). A panel has `size` numbers, a block `height` rows.
+template <class Number, class Packer, class Product>
+inline bool each_block(const LinearTask& task, std::size_t size, int height, Packer& packer, Share share,
+                       const Product& product) {
+  const PanelPlan plan = plan_panels(panel_count(task.weight.out), size * sizeof(Number), share);
+  const Scratch<Number> made(task.packed == nullptr ? size * static_cast<std::size_t>(plan.fitting) : 0);
+  if (!packer.ready() || !made.there()) return false;
   for (int group = plan.first; group < plan.last; group += plan.fitting) {
     const int end = least(plan.last, group + plan.fitting);
-    const float* panels = made.data();
+    const Number* panels = made.data();
     if (task.packed != nullptr)
-      panels = static_cast<const float*>(task.packed) + static_cast<std::size_t>(group) * panel;
+      panels = static_cast<const Number*>(task.packed) + static_cast<std::size_t>(group) * size;
     for (int p = group; task.packed == nullptr && p < end; ++p)
-      reader.pack_panel(p, made.data() + static_cast<std::size_t>(p - group) * panel);
-    for (int r = 0; r < task.rows; r += kRows) {
-      const int rows = least(kRows, task.rows - r);
-      for (int p = group; p < end; ++p) {
-        const int columns = reader.columns(p);
-        float start[kColumns] = {};
-        for (int j = 0; task.bias != nullptr && j < columns; ++j) start[j] = task.bias[p * kColumns + j];
-        const Operands o{w.in,          static_cast<const float*>(task.x) + static_cast<std::size_t>(r) * task.x_stride,
-                         task.x_stride, panels + static_cast<std::size_t>(p - group) * panel,
-                         kColumns,      start};
-        narrow_tile(o, rows,
-                    task.y + static_cast<std::size_t>(r) * task.y_stride + static_cast<std::size_t>(p) * kColumns,
-                    task.y_stride, columns);
-      }
-    }
+      packer.pack_panel(p, made.data() + static_cast<std::size_t>(p - group) * size);
+    for (int r = 0; r < task.rows; r += height)
+      for (int p = group; p < end; ++p)
+        product(Block{r, p, least(height, task.rows - r), least(kColumns, task.weight.out - p * kColumns),
+                      task.y + static_cast<std::size_t>(r) * task.y_stride + static_cast<std::size_t>(p) * kColumns},
+                panels + static_cast<std::size_t>(p - group) * size);
   }
   return true;
+}
+
+inline bool linear(const LinearTask& task, Share share) {
+  const int in = task.weight.in;
+  PanelReader reader(task.weight);
+  return each_block<float>(task, panel_floats(in), kRows, reader, share, [&](const Block& b, const float* panel) {
+    float start[kColumns] = {};
+    for (int j = 0; task.bias != nullptr && j < b.columns; ++j) start[j] = task.bias[b.panel * kColumns + j];
+    const float* x = static_cast<const float*>(task.x) + static_cast<std::size_t>(b.row) * task.x_stride;
+    narrow_tile({in, x, task.x_stride, panel, kColumns, start}, b.rows, b.y, task.y_stride, b.columns);
+  });
 }
 
 // All lanes into one, halving: the same order whatever they hold.

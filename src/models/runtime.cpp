@@ -226,7 +226,7 @@ void Runtime::run_batch(std::span<const TokenRow> rows, std::span<const std::siz
   }
   std::vector<Part> parts;
   for (std::vector<std::size_t>& hand : deal(rows, which, hands)) parts.push_back(make_part(rows, std::move(hand)));
-  crew_->run(static_cast<int>(hands), [&](int job, int /*worker*/) {
+  crew_->run(static_cast<int>(hands), [&](int job) {
     const auto hand = static_cast<std::size_t>(job);  // the first has the most tokens: its workspace is the largest
     run_part(parts[hand], *hand_spaces_[hand], rows, hidden);
   });
