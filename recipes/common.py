@@ -124,6 +124,27 @@ def save_checkpoint(path: Path, **state) -> None:
     temporary.replace(path)
 
 
+def load_checkpoint(path: Path, model: torch.nn.Module, average: Average, optimizers: list) -> dict:
+    """Everything is put back into its place; what else was saved is returned: nothing if there is no checkpoint."""
+    if not path.exists():
+        return {}
+    state = torch.load(path, weights_only=True)
+    model.load_state_dict(state.pop("model"))
+    average.weights = state.pop("average")
+    for optimizer, saved in zip(optimizers, state.pop("optimizers")):
+        optimizer.load_state_dict(saved)
+    return state
+
+
+def muon_and_adam(model: torch.nn.Module, layers: str, lr: float, bf16: bool) -> list[torch.optim.Optimizer]:
+    """Muon for the matrices of the layers, whose names have `layers` in them, AdamW for the rest."""
+    inside = lambda name, p: p.ndim == 2 and layers in name
+    matrices = [p for name, p in model.named_parameters() if inside(name, p)]
+    others = [p for name, p in model.named_parameters() if not inside(name, p)]
+    return [Muon(matrices, lr=lr, dtype=torch.bfloat16 if bf16 else torch.float32),
+            torch.optim.AdamW(others, lr=lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True)]
+
+
 class Log:
     """One JSON object per line, with the seconds (of the clock and of the processor) since this process started."""
 

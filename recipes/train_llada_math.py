@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from tokenizers import Tokenizer
 
 import math_tokenizer as mt
-from common import Average, Log, Muon, choose_precision, learning_rate, save_checkpoint
+from common import Average, Log, choose_precision, learning_rate, load_checkpoint, muon_and_adam, save_checkpoint
 from llada import CONFIG, LLaDA, block_decode, save_hf
 from math_problems import LARGEST, final_answer, generate, make_set, test_set, training_templates, well_formed
 
@@ -191,21 +191,12 @@ def main() -> None:
     model = LLaDA({**CONFIG, "d_model": args.d_model, "n_layers": args.layers, "n_heads": args.heads,
                    "mlp_hidden_size": 3 * args.d_model, "vocab_size": vocabulary})
     begin_with_waves(model, tokenizer)
-    matrices = [p for name, p in model.named_parameters() if p.ndim == 2 and ".blocks." in name]
-    others = [p for name, p in model.named_parameters() if p.ndim != 2 or ".blocks." not in name]
-    optimizers = [Muon(matrices, lr=args.lr, dtype=torch.bfloat16 if bf16 else torch.float32),
-                  torch.optim.AdamW(others, lr=args.lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True)]
+    optimizers = muon_and_adam(model, ".blocks.", args.lr, bf16)
     average = Average(model, decay=0.999)
 
-    start, best = 0, -1.0
     checkpoint = args.out / "checkpoint.pt"
-    if checkpoint.exists():
-        state = torch.load(checkpoint, weights_only=True)
-        model.load_state_dict(state["model"])
-        average.weights = state["average"]
-        for optimizer, saved in zip(optimizers, state["optimizers"]):
-            optimizer.load_state_dict(saved)
-        start, best = state["update"], state["best"]
+    state = load_checkpoint(checkpoint, model, average, optimizers)
+    start, best = state.get("update", 0), state.get("best", -1.0)
 
     network = torch.compile(model, dynamic=True) if args.compile else model
     log = Log(args.out / "log.jsonl")

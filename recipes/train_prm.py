@@ -25,7 +25,7 @@ import torch.nn.functional as F
 from tokenizers import Tokenizer
 
 import math_tokenizer as mt
-from common import Average, Log, Muon, choose_precision, learning_rate, save_checkpoint
+from common import Average, Log, choose_precision, learning_rate, load_checkpoint, muon_and_adam, save_checkpoint
 from llada import load_hf as load_llada
 from math_problems import STEP, generate, training_templates
 from math_stories import LARGEST, OPERATIONS
@@ -302,28 +302,18 @@ def main() -> None:
         same |= {special["im_start"]: old.token_to_id(mt.HEADER_START), special["im_end"]: old.token_to_id(mt.EOT),
                  special["mark"]: old.token_to_id(mt.MASK)}
         begin_with_llada(model, load_llada(args.llada), same)
-    inside = list(model.named_parameters())
-    matrices = [p for n, p in inside if p.ndim == 2 and ".layers." in n]
-    others = [p for n, p in inside if p.ndim != 2 or ".layers." not in n]
-    optimizers = [Muon(matrices, lr=args.lr, dtype=torch.bfloat16 if bf16 else torch.float32),
-                  torch.optim.AdamW(others, lr=args.lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True)]
+    optimizers = muon_and_adam(model, ".layers.", args.lr, bf16)
     average = Average(model, decay=0.998)
 
-    start, best = 0, -1.0
     checkpoint = args.out / "checkpoint.pt"
-    if checkpoint.exists():
-        state = torch.load(checkpoint, weights_only=True)
-        model.load_state_dict(state["model"])
-        average.weights = state["average"]
-        for optimizer, saved in zip(optimizers, state["optimizers"]):
-            optimizer.load_state_dict(saved)
-        start = state["update"]
-        if state["development"] == len(data.development):  # else the sample file has grown, and figures do not compare
-            best = state["best"]
+    state = load_checkpoint(checkpoint, model, average, optimizers)
+    start, best = state.get("update", 0), -1.0
+    if state.get("development") == len(data.development):  # else the sample file has grown, and figures do not compare
+        best = state["best"]
 
     network = torch.compile(model, dynamic=True) if args.compile else model
     log = Log(args.out / "log.jsonl")
-    log.write(event="start", update=start, parameters=sum(p.numel() for n, p in inside if not n.startswith("lm_head")),
+    log.write(event="start", update=start, parameters=sum(p.numel() for n, p in model.named_parameters() if not n.startswith("lm_head")),
               bf16=bf16, sample_questions=len(data.groups), development_questions=len(data.development),
               **{k: str(v) for k, v in vars(args).items()})
     sums, seen_tokens, steps = np.zeros((2, 4)), 0, 0
