@@ -58,7 +58,7 @@ Answer throw_dice(Engine& engine, bool prefix) {
   request.settings.plan.particles = 256;
   request.settings.plan.beta = kBeta;
   request.settings.cadence.every = 0;  // weights are looked at when a block is finished
-  request.settings.valuing.prefix = prefix;
+  if (prefix) request.settings.valuing.estimator = Estimator::prefix;
   return engine.generate(request);
 }
 

@@ -22,7 +22,9 @@ enum class Potential { diff, max, add, rt };  // FK-Steering's four; in exact ar
 enum class Arithmetic { exact, fk };          // fk: float32, clamp at 1e10, NaN -> 0, all zero -> uniform
 enum class Start { sampled, greedy, smc };    // where the first reference comes from
 enum class Selection { draw, paper, argmax_last, argmax_all };
-enum class Estimator { random, beam };
+// Complete the canvas by draws, by its likeliest words, or hand over what is finished to a reward that accepts
+// prefixes.
+enum class Estimator { random, beam, prefix };
 
 // One sampler run. k, beta and the resampling rule of a sweep; iterations, start and limits of particle Gibbs.
 struct Plan {
@@ -55,7 +57,6 @@ struct Valuing {
   Estimator estimator = Estimator::beam;
   int phi = 1;                    // φ completions per estimate
   int tau = 1;                    // τ look-ahead steps per completion
-  bool prefix = false;            // hand the finished prefix to a reward that accepts prefixes; no completion
   bool lag = false;               // FK: complete from the prediction of the state before the last update
   bool redraw_unchanged = false;  // FK: estimate again although the state did not change
   bool beta_inside = true;        // β·log mean exp(r/β); FK leaves β out: log mean exp(r)

@@ -35,8 +35,8 @@ template <>
 inline constexpr auto kNames<Preset> =
     std::to_array<Named<Preset>>({{"exact", Preset::exact}, {"paper", Preset::paper}, {"fk", Preset::fk}});
 template <>
-inline constexpr auto kNames<Estimator> =
-    std::to_array<Named<Estimator>>({{"random", Estimator::random}, {"beam", Estimator::beam}});
+inline constexpr auto kNames<Estimator> = std::to_array<Named<Estimator>>(
+    {{"random", Estimator::random}, {"beam", Estimator::beam}, {"prefix", Estimator::prefix}});
 template <>
 inline constexpr auto kNames<Start> =
     std::to_array<Named<Start>>({{"sampled", Start::sampled}, {"greedy", Start::greedy}, {"smc", Start::smc}});

@@ -30,7 +30,7 @@ Move difference(const State& from, const State& to) {
 // Greedy and best-of-n look at weights once, when nothing is left to complete.
 bool completes_canvases(const Settings& settings) {
   const Method method = settings.plan.method;
-  return !settings.valuing.prefix && method != Method::greedy && method != Method::best_of_n;
+  return settings.valuing.estimator != Estimator::prefix && method != Method::greedy && method != Method::best_of_n;
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ std::vector<Valuer::Strand> Valuer::strands(const std::vector<Valuand>& valuands
   std::vector<Strand> strands;
   for (std::size_t owner = 0; owner < valuands.size(); ++owner) {
     const Valuand& v = valuands[owner];
-    if (valuing_.prefix || masked(v.state).empty()) {
+    if (valuing_.estimator == Estimator::prefix || masked(v.state).empty()) {
       strands.push_back({owner, v.state, v.time, nullptr, {finished_prefix(v.state)}});
       continue;
     }
@@ -109,7 +109,7 @@ Task<std::vector<double>> Valuer::values(std::vector<Valuand> valuands) {
 
   std::vector<ScoreJob> jobs;
   for (std::size_t v = 0; v < valuands.size(); ++v) {
-    const bool nothing_yet = valuing_.prefix && static_cast<int>(texts[v][0].size()) <= frame_.prompt;
+    const bool nothing_yet = valuing_.estimator == Estimator::prefix && static_cast<int>(texts[v][0].size()) <= frame_.prompt;
     if (nothing_yet) texts[v].clear();
     rewards[v].resize(texts[v].size());
     for (std::size_t j = 0; j < texts[v].size(); ++j) {

@@ -57,9 +57,9 @@ void check_valuing(const Request& request) {
     refuse("lag is on together with ancestor-sampling", "one of them",
            "a lagging value belongs to the parent, so it cannot be compared between ancestors");
   }
-  if (valuing.prefix && request.reward && !request.reward->accepts_prefixes()) {
-    refuse("prefix is on, but this reward scores complete texts only", "a reward that accepts prefixes",
-           "turn prefix off: the valuer then completes the canvas before it asks the reward");
+  if (valuing.estimator == Estimator::prefix && request.reward && !request.reward->accepts_prefixes()) {
+    refuse("estimator is prefix, but this reward scores complete texts only", "random, beam",
+           "they complete the canvas before they ask the reward");
   }
 }
 

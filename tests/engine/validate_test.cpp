@@ -59,10 +59,10 @@ TEST(Validate, Plan) {
 TEST(Validate, Valuing) {
   expect_refused("phi is 0, allowed: at least 1", [](Request& r) { r.settings.valuing.phi = 0; });
   expect_refused("tau is -2, allowed: at least 1", [](Request& r) { r.settings.valuing.tau = -2; });
-  expect_refused("prefix is on, but this reward scores complete texts only",
-                 [](Request& r) { r.settings.valuing.prefix = true; });
+  expect_refused("estimator is prefix, but this reward scores complete texts only",
+                 [](Request& r) { r.settings.valuing.estimator = Estimator::prefix; });
   EXPECT_EQ(refusal([](Request& r) {
-              r.settings.valuing.prefix = true;
+              r.settings.valuing.estimator = Estimator::prefix;
               r.reward = std::make_shared<kit::ToyReward>(kit::ToyRewardOptions{.prefixes = true});
             }).message,
             "accepted");

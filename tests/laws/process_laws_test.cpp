@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
         NamedValuing{"random_2_beta_outside", {.estimator = Estimator::random, .phi = 2, .beta_inside = false}},
         NamedValuing{"random_1_redrawn", {.estimator = Estimator::random, .phi = 1, .redraw_unchanged = true}},
         NamedValuing{"random_1_lag", {.estimator = Estimator::random, .phi = 1, .lag = true}},
-        NamedValuing{"prefix", {.prefix = true}, true}),
+        NamedValuing{"prefix", {.estimator = Estimator::prefix}, true}),
     [](const auto& info) { return info.param.name; });
 
 // But for FK's lag, which the engine refuses together with ancestor sampling.

@@ -211,7 +211,7 @@ TEST(World, PrefixRewardsSeeFinishedPrefixesOnly) {
   scene.request.canvas.tokens[0] = 1;
   scene.request.canvas.prompt = 1;
   scene.request.settings.cadence.every = 0;
-  scene.request.settings.valuing.prefix = true;
+  scene.request.settings.valuing.estimator = Estimator::prefix;
   const Frame frame = make_frame(scene.request.canvas, scene.denoiser);
   PhiloxSource source;
   InlineCompute compute(scene.denoiser, &prefixes, frame);
