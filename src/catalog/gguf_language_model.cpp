@@ -16,7 +16,8 @@ class GgufLanguageModel final : public LanguageModel {
   explicit GgufLanguageModel(std::shared_ptr<Model> model)
       : model_(std::move(model)),
         denoiser_(make_denoiser(model_)),
-        tokenizer_(Tokenizer::make(read_vocabulary(*model_->file()))) {
+        tokenizer_(Tokenizer::make(read_vocabulary(*model_->file()))),
+        chat_(detect_chat_format(words())) {
     if (tokenizer_->size() > model_->sizes().vocab)
       throw Error(ErrorCode::bad_model, model_->file()->path() + ": tokenizer.ggml.tokens has " +
                                             std::to_string(tokenizer_->size()) + " tokens, token_embd.weight has " +
@@ -24,17 +25,15 @@ class GgufLanguageModel final : public LanguageModel {
   }
 
   std::shared_ptr<Denoiser> denoiser() const override { return denoiser_; }
-  std::shared_ptr<Reward> reward(std::string_view name) const override {
-    if (name == "none") return nullptr;
-    throw Error(ErrorCode::invalid_request, "reward is '" + std::string(name) + "', allowed for this model: none");
-  }
   ModelDefaults defaults() const override {
     const DiffusionHints& hints = model_->diffusion();
     return {.process = hints.process,
             .length = std::min(ModelDefaults{}.length, std::max(1, max_length() / 2)),
             .steps = hints.steps,
             .block_length = hints.block_length,
-            .temperature = hints.temperature};
+            .temperature = hints.temperature,
+            .top_p = hints.top_p,
+            .chat = chat_ != ChatFormat::none};
   }
   int max_length() const override { return model_->sizes().context; }
   Token mask() const override { return model_->diffusion().mask; }
@@ -43,12 +42,11 @@ class GgufLanguageModel final : public LanguageModel {
 
   std::vector<Token> encode(std::string_view text, std::string_view) const override { return tokenizer_->encode(text); }
   std::vector<Token> encode_chat(std::string_view prompt) const override {
-    const ChatFormat format = detect_chat_format(words());
-    if (format == ChatFormat::none)
+    if (chat_ == ChatFormat::none)
       throw Error(ErrorCode::unsupported, model_->file()->path() + ": chat is on, but the model knows no chat format",
                   "leave out --chat: a base model continues the prompt as it stands");
     const Message message{"user", std::string(prompt)};
-    return pgdlm::encode_chat(*tokenizer_, format, {&message, 1}, true);
+    return pgdlm::encode_chat(*tokenizer_, chat_, {&message, 1}, true);
   }
   std::vector<Token> opening() const override {
     if (words().model == "bert") return {words().cls};
@@ -59,10 +57,13 @@ class GgufLanguageModel final : public LanguageModel {
     return words().add_eos && words().eos >= 0 ? std::vector<Token>{words().eos} : std::vector<Token>{};
   }
 
-  std::string decode(std::span<const Token> tokens, int prompt) const override {
+  Passage read(std::span<const Token> tokens, int prompt) const override {
+    const std::span<const Token> given = tokens.first(static_cast<std::size_t>(prompt));
     const auto end = std::find_if(tokens.begin() + prompt, tokens.end(),
                                   [this](Token token) { return (token == eos() || token == eot()) && token != -1; });
-    return text(tokens.first(static_cast<std::size_t>(end - tokens.begin())));
+    const std::string reply = text({tokens.begin() + prompt, end});
+    if (const auto message = last_user_message(*tokenizer_, chat_, given)) return {valid_utf8(*message), reply, reply};
+    return {text(given), reply, text({tokens.begin(), end})};
   }
   std::string show(std::span<const Token> tokens) const override {
     std::string shown;
@@ -89,6 +90,7 @@ class GgufLanguageModel final : public LanguageModel {
   std::shared_ptr<Model> model_;
   std::shared_ptr<Denoiser> denoiser_;
   std::shared_ptr<const Tokenizer> tokenizer_;
+  ChatFormat chat_;
 };
 
 }  // namespace

@@ -14,12 +14,20 @@
 
 namespace pgdlm {
 
+// What a person, or a reward, reads in a canvas.
+struct Passage {
+  std::string prompt;  // as the user gave it: without chat markup
+  std::string reply;   // what the model wrote after it
+  std::string text;    // the whole: the reply alone in a conversation, prompt and reply otherwise
+};
+
 // How the model wants to be run if nobody says otherwise.
 struct ModelDefaults {
   std::string process = "mdlm";
   int length = 64;                         // positions to generate
   std::optional<int> steps, block_length;  // empty: the process decides
-  std::optional<double> temperature;
+  std::optional<double> temperature, top_p;
+  bool chat = false;  // it was taught conversations
 };
 
 class LanguageModel {
@@ -27,7 +35,9 @@ class LanguageModel {
   virtual ~LanguageModel() = default;
 
   virtual std::shared_ptr<Denoiser> denoiser() const = 0;
-  virtual std::shared_ptr<Reward> reward(std::string_view name) const = 0;  // null for "none"
+  // Rewards that only this model has, by their own names; null if it has none of this name.
+  virtual std::shared_ptr<Reward> own_reward(std::string_view) const { return nullptr; }
+  virtual std::vector<std::string> own_rewards() const { return {}; }
   virtual ModelDefaults defaults() const = 0;
   virtual int max_length() const = 0;  // positions of a canvas
   virtual Token mask() const = 0;
@@ -41,8 +51,8 @@ class LanguageModel {
   virtual std::vector<Token> opening() const { return {}; }  // what stands before every text: BOS, [CLS]
   virtual std::vector<Token> closing() const { return {}; }  // and behind it: [SEP]
 
-  // The text of a canvas: special tokens left out, and what follows the first end of text behind the prompt.
-  virtual std::string decode(std::span<const Token> tokens, int prompt) const = 0;
+  // Special tokens are left out, and what follows the first end of text behind the prompt.
+  virtual Passage read(std::span<const Token> tokens, int prompt) const = 0;
   // The whole canvas for a reader who watches it fill; masks are "_".
   virtual std::string show(std::span<const Token> tokens) const = 0;
 };

@@ -29,38 +29,56 @@ std::vector<fs::path> shelves() {
   return folders;
 }
 
-std::map<std::string, fs::path> by_name() {
+// What lies on a shelf, and how a user is told about it.
+struct Kind {
+  const char *noun, *folder, *extension;  // the folder is one of a shelf
+  const char *otherwise, *hint;           // what else a user may say
+};
+constexpr Kind kModel = {
+    "model", "", ".gguf", "toy, the path of a GGUF file",
+    "`pgdlm models` lists those that have names; PGDLM_MODELS names further folders of GGUF files"};
+constexpr Kind kJudge = {
+    "judge", "judges", ".json", "the path of a JSON file",
+    "`pgdlm judge --list` lists those that have names: judges/NAME.json in a folder that PGDLM_MODELS names"};
+
+std::map<std::string, fs::path> by_name(const Kind& kind) {
   std::map<std::string, fs::path> found;
   for (const fs::path& shelf : shelves()) {
     std::error_code failed;  // a shelf need not exist
-    for (auto entry = fs::directory_iterator(shelf, failed); !failed && entry != fs::directory_iterator();
+    for (auto entry = fs::directory_iterator(shelf / kind.folder, failed); !failed && entry != fs::directory_iterator();
          entry.increment(failed)) {
       std::error_code dangling;
-      if (entry->path().extension() == ".gguf" && entry->is_regular_file(dangling))
+      if (entry->path().extension() == kind.extension && entry->is_regular_file(dangling))
         found.emplace(entry->path().stem().string(), entry->path());
     }
   }
   return found;
 }
 
-}  // namespace
-
-std::vector<fs::path> models_on_shelves() {
+std::vector<fs::path> paths_of(const Kind& kind) {
   std::vector<fs::path> paths;
-  for (const auto& [name, path] : by_name()) paths.push_back(path);
+  for (const auto& [name, path] : by_name(kind)) paths.push_back(path);
   return paths;
 }
 
-fs::path find_model(const std::string& name) {
-  const bool looks_like_a_file = name.find('/') != std::string::npos || name.ends_with(".gguf");
+fs::path find(const std::string& name, const Kind& kind) {
+  const bool looks_like_a_file = name.find('/') != std::string::npos || name.ends_with(kind.extension);
   std::error_code ignored;
   if (looks_like_a_file || fs::is_regular_file(name, ignored)) return name;
-  const std::map<std::string, fs::path> shelved = by_name();
+  const std::map<std::string, fs::path> shelved = by_name(kind);
   if (const auto found = shelved.find(name); found != shelved.end()) return found->second;
   std::string names;
   for (const auto& [known, path] : shelved) names += ", " + known;
-  throw Error(ErrorCode::invalid_request, "model is '" + name + "', allowed: toy, the path of a GGUF file" + names,
-              "`pgdlm models` lists those that have names; PGDLM_MODELS names further folders of GGUF files");
+  throw Error(ErrorCode::invalid_request,
+              std::string(kind.noun) + " is '" + name + "', allowed: " + kind.otherwise + names, kind.hint);
 }
+
+}  // namespace
+
+std::vector<fs::path> models_on_shelves() { return paths_of(kModel); }
+std::vector<fs::path> judges_on_shelves() { return paths_of(kJudge); }
+
+fs::path find_model(const std::string& name) { return find(name, kModel); }
+fs::path find_judge(const std::string& name) { return find(name, kJudge); }
 
 }  // namespace pgdlm

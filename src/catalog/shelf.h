@@ -1,6 +1,6 @@
-// Models by name. A shelf is a folder of files NAME.gguf: those that $PGDLM_MODELS lists, separated by colons, then
-// those that come with the program. The first shelf that has a name wins. Looks at the file system when asked; any
-// thread.
+// Models and judges by name. A shelf is a folder of files NAME.gguf, and judges/NAME.json: those folders that
+// $PGDLM_MODELS lists, separated by colons, then those that come with the program. The first shelf that has a name
+// wins. Looks at the file system when asked; any thread.
 #pragma once
 
 #include <filesystem>
@@ -14,5 +14,9 @@ std::vector<std::filesystem::path> models_on_shelves();  // in the order of thei
 // What a user means by a model: whatever looks like a path, or else a name on a shelf; Error{invalid_request} if there
 // is none of that name.
 std::filesystem::path find_model(const std::string& name);
+
+// The same for judges (eval/judge.h).
+std::vector<std::filesystem::path> judges_on_shelves();
+std::filesystem::path find_judge(const std::string& name);
 
 }  // namespace pgdlm

@@ -8,7 +8,8 @@ namespace {
 class ToyLanguageModel final : public LanguageModel {
  public:
   std::shared_ptr<Denoiser> denoiser() const override { return toy_.denoiser(); }
-  std::shared_ptr<Reward> reward(std::string_view name) const override { return toy_.reward(name); }
+  std::shared_ptr<Reward> own_reward(std::string_view name) const override { return toy_.reward(name); }
+  std::vector<std::string> own_rewards() const override { return ToyModel::reward_names(); }
   // Most of its many steps reveal nothing on a short canvas, and are free.
   ModelDefaults defaults() const override { return {.process = "mdlm", .length = 24}; }
   int max_length() const override { return ToyModel::kMaxLength; }
@@ -21,7 +22,10 @@ class ToyLanguageModel final : public LanguageModel {
   std::vector<Token> encode_chat(std::string_view) const override {
     throw Error(ErrorCode::unsupported, "chat is on, but model toy knows no chat format", "leave out --chat");
   }
-  std::string decode(std::span<const Token> tokens, int) const override { return toy_.decode(tokens); }
+  Passage read(std::span<const Token> tokens, int prompt) const override {
+    const auto first = static_cast<std::size_t>(prompt);
+    return {toy_.decode(tokens.first(first)), toy_.decode(tokens.subspan(first)), toy_.decode(tokens)};
+  }
 
   std::string show(std::span<const Token> tokens) const override {
     std::string words = toy_.decode(tokens);

@@ -42,10 +42,8 @@ struct Adder {
     if (!option->get_positional()) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   }
   void add_flag(const OptionInfo& info, auto& field) {
-    command
-        .add_flag_callback(
-            flags(info), [&field] { field = true; }, info.help)
-        ->group(title);
+    const auto set = [&field](std::int64_t times) { field = times > 0; };  // fewer than 0: --no-...
+    command.add_flag_function(flags(info), set, info.help)->group(title);
   }
 
   static std::string flags(const OptionInfo& info) {
@@ -91,7 +89,8 @@ std::string did_you_mean(const std::string& typed, const std::vector<std::string
   return guess ? fmt::format("did you mean {}?", *guess) : otherwise;
 }
 
-void refuse_extras(const CLI::App& command) {
+// What CLI11 had no place for: further texts, where a command takes any number of them, or mistakes.
+void take_extras(const CLI::App& command, TextsOptions* texts) {
   const std::vector<std::string> extras = command.remaining();
   if (extras.empty()) return;
   const std::string help = fmt::format("see pgdlm {} --help", command.get_name());
@@ -99,8 +98,10 @@ void refuse_extras(const CLI::App& command) {
     if (extra[0] == '-')
       throw Error(ErrorCode::invalid_request, fmt::format("unknown option {}", extra),
                   did_you_mean(extra.substr(0, extra.find('=')), long_options(command), help));
-  throw Error(ErrorCode::invalid_request, fmt::format("unexpected argument '{}'", extras[0]),
-              command.get_name() == "generate" ? "put a prompt of several words in quotes" : help);
+  if (texts == nullptr)
+    throw Error(ErrorCode::invalid_request, fmt::format("unexpected argument '{}'", extras[0]),
+                command.get_name() == "generate" ? "put a prompt of several words in quotes" : help);
+  texts->texts.insert(texts->texts.end(), extras.begin(), extras.end());
 }
 
 // What a trace already says must not be said again.
@@ -149,6 +150,9 @@ Verb parsed_verb(const CLI::App& app) {
   if (name == "convert") return Verb::convert;
   if (name == "devices") return Verb::devices;
   if (name == "bench") return Verb::bench;
+  if (name == "score") return Verb::score;
+  if (name == "perplexity") return Verb::perplexity;
+  if (name == "judge") return Verb::judge;
   if (name == "models") return app.get_subcommands().front()->get_subcommands().empty() ? Verb::models : Verb::info;
   return Verb::version;
 }
@@ -216,6 +220,73 @@ void add_bench(CLI::App& app, BenchOptions& options) {
   add_model_options(add, options.model);
 }
 
+// CLI11 would take "[a, b]" in a list of arguments for two: so it gets the first text, and the others are extras.
+void add_texts(Adder add, TextsOptions& input) {
+  const auto first = [&input](const std::string& text) { input.texts.push_back(text); };
+  add.command.add_option_function<std::string>("TEXT", first, "a text; others may follow");
+  add({"file", "-f", "a file of texts instead, one per line; - is standard input", "FILE"}, input.file);
+}
+
+TextsOptions* texts_of(Invocation& in) {
+  switch (in.verb) {
+    case Verb::score: return &in.score.input;
+    case Verb::perplexity: return &in.perplexity.input;
+    case Verb::judge: return &in.judge.input;
+    default: return nullptr;
+  }
+}
+
+void add_score(CLI::App& app, ScoreOptions& options) {
+  CLI::App* score = app.add_subcommand("score", "Score texts with a reward.");
+  Adder add{*score, "Options"};
+  add_texts(add, options.input);
+  add({"reward", "", "a classifier as in sentiment:positive, a process reward as in prm, a GGUF file of either",
+       "NAME[:LABEL]"},
+      options.reward);
+  add({"prompt", "-p", "what the texts answer, for a process reward"}, options.prompt);
+  add({"jsonl", "", "texts with their prompts: a file of lines {\"text\": ..., \"prompt\": ...}", "FILE"},
+      options.jsonl);
+  add({"json", "", "print one JSON object per text, with all labels or steps"}, options.json);
+  add({"threads", "-t", "threads of the CPU device; 0: one for each core (0)"}, options.model.device.threads);
+  add_model_options(add, options.model);
+  score->footer(kScoreFooter);
+}
+
+void add_perplexity(CLI::App& app, PerplexityOptions& options) {
+  CLI::App* perplexity = app.add_subcommand("perplexity", "Measure how well a denoiser knows texts.");
+  Adder add{*perplexity, "Options"};
+  add_texts(add, options.input);
+  add({"model", "-m", "the denoiser: toy, a GGUF file, or a name that `pgdlm models` lists (toy)"}, options.model);
+  add({"draws", "", "random ways of hiding tokens, averaged for each text (8)"}, options.draws);
+  add({"seed", "", "same seed, same figures, whatever the batch (0)"}, options.seed);
+  add({"json", "", "print one JSON object, with the figures of each text"}, options.json);
+  add({"threads", "-t", "threads of the CPU device; 0: one for each core (0)"}, options.device.device.threads);
+  add_model_options(add, options.device);
+  perplexity->footer(kPerplexityFooter);
+}
+
+void add_judge(CLI::App& app, JudgeOptions& options) {
+  CLI::App* judge = app.add_subcommand("judge", "Say what texts are like, by a model that steers nothing.");
+  judge->add_option("NAME", options.name, "a judge that --list lists, or the path of its JSON file");
+  Adder add{*judge, "Options"};
+  add_texts(add, options.input);
+  add({"json", "", "print one JSON object, with the log-odds of each text"}, options.json);
+  add({"list", "", "list the judges and their labels"}, options.list);
+  judge->footer(kJudgeFooter);
+}
+
+void check_eval(const Invocation& in) {
+  if (in.perplexity.draws < 1) bad_value("draws", std::to_string(in.perplexity.draws), "at least 1");
+  if (in.perplexity.device.device.threads < 0)
+    bad_value("threads", std::to_string(in.perplexity.device.device.threads), "0 or more");
+  if (in.score.model.device.threads < 0)
+    bad_value("threads", std::to_string(in.score.model.device.threads), "0 or more");
+  if (in.verb == Verb::score && in.score.reward.empty())
+    throw Error(ErrorCode::invalid_request, "reward is missing", "name one: --reward sentiment:positive");
+  if (in.verb == Verb::judge && in.judge.name.empty() && !in.judge.list)
+    throw Error(ErrorCode::invalid_request, "NAME is missing", "pgdlm judge --list lists the judges");
+}
+
 }  // namespace
 
 Invocation parse_command_line(int argc, const char* const* argv) {
@@ -238,6 +309,9 @@ Invocation parse_command_line(int argc, const char* const* argv) {
   add_forward(app, in.forward);
   add_tokenize(app, in.tokenize);
   add_bench(app, in.bench);
+  add_score(app, in.score);
+  add_perplexity(app, in.perplexity);
+  add_judge(app, in.judge);
   app.add_subcommand("devices", "List the devices a GGUF model can run on.");
   app.add_subcommand("version", "Print the version.");
   for (CLI::App* command : app.get_subcommands(nullptr)) command->allow_extras();
@@ -254,10 +328,11 @@ Invocation parse_command_line(int argc, const char* const* argv) {
     throw Error(ErrorCode::invalid_request, e.what(), "see pgdlm --help");
   }
   in.verb = parsed_verb(app);
-  refuse_extras(*app.get_subcommands().front());
+  take_extras(*app.get_subcommands().front(), texts_of(in));
   if (in.verb == Verb::forward && in.forward.out.empty())
     throw Error(ErrorCode::invalid_request, "out is missing", "say where to write: --out logits");
   check_run(in.run);
+  check_eval(in);
   check_resume(*generate, in.run);
   if (!in.run.file.empty() && generate->get_option("--prompt")->count() > 0)
     throw Error(ErrorCode::invalid_request, "file and prompt both say how the text begins", "give one of them");

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/options.h"
+#include "cli/texts.h"
 
 namespace pgdlm::cli {
 
@@ -18,6 +19,9 @@ enum class Verb {
   convert,
   devices,
   bench,
+  score,
+  perplexity,
+  judge,
   version
 };  // help: has been printed
 
@@ -56,6 +60,30 @@ struct ConvertOptionsText {
   std::string tokenizer;  // a folder; empty: dir
 };
 
+struct ScoreOptions {
+  std::string reward, prompt;
+  TextsOptions input;
+  std::string jsonl;  // a file, instead of input and prompt
+  bool json = false;
+  ModelOptions model;
+};
+
+struct PerplexityOptions {
+  std::string model = "toy";
+  TextsOptions input;
+  int draws = 8;  // per text
+  std::uint64_t seed = 0;
+  bool json = false;
+  ModelOptions device;  // how a GGUF file is loaded
+};
+
+struct JudgeOptions {
+  std::string name;
+  TextsOptions input;
+  bool json = false;
+  bool list = false;  // instead of judging
+};
+
 struct Invocation {
   Verb verb = Verb::help;
   GenerateOptions generate;
@@ -66,6 +94,9 @@ struct Invocation {
   TokenizeOptions tokenize;
   ConvertOptionsText convert;
   BenchOptions bench;
+  ScoreOptions score;
+  PerplexityOptions perplexity;
+  JudgeOptions judge;
 };
 
 Invocation parse_command_line(int argc, const char* const* argv);

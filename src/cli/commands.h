@@ -14,5 +14,8 @@ int models_info(const InfoOptions& options);
 int forward(const ForwardOptions& options);
 int tokenize(const TokenizeOptions& options);
 int convert(const ConvertOptionsText& options);
+int score(const ScoreOptions& options);
+int perplexity(const PerplexityOptions& options);
+int judge(const JudgeOptions& options);
 
 }  // namespace pgdlm::cli

@@ -17,6 +17,7 @@
 #include "cli/trace_file.h"
 #include "events/reader.h"
 #include "pgdlm/engine.h"
+#include "rewards/open_reward.h"
 
 namespace pgdlm::cli {
 namespace {
@@ -78,11 +79,12 @@ ProgressOptions progress(const GenerateOptions& options) {
                                                                        : 1};
 }
 
-std::vector<Sample> make_samples(const Job& job, const RunOptions& run, const LanguageModel& model) {
+std::vector<Sample> make_samples(const Job& job, const RunOptions& run, const LanguageModel& model,
+                                 const std::shared_ptr<Reward>& reward) {
   std::vector<Sample> samples(run.n_samples);
   GenerateOptions options = job.options;
   for (Sample& sample : samples) {
-    sample.request = make_request(options, model);
+    sample.request = make_request(options, model, reward);
     sample.request.trace = !job.trace.empty();
     sample.request.recorded = job.recorded;
     ++options.seed;
@@ -107,7 +109,7 @@ void print(const std::vector<Answer>& answers, const GenerateOptions& options, c
     return;
   }
   for (const Answer& answer : answers) {
-    fmt::print("{}\n", text_of(answer.tokens, answer.prompt, options, model));
+    fmt::print("{}\n", model.read(answer.tokens, answer.prompt).text);
     std::fflush(stdout);  // the text before its summary, also when both go to one file
     fmt::print(stderr, "{}", summary(answer, options));
   }
@@ -120,10 +122,11 @@ int generate(GenerateOptions given, const RunOptions& run) {
   Interrupt interrupt;
   const std::shared_ptr<const LanguageModel> opened = open_language_model(job.options.model, run.model);
   const LanguageModel& model = *opened;
-  for (const std::string& name : without_effect(job.options, model.defaults()))
+  const std::shared_ptr<Reward> reward = open_reward(job.options.reward, opened, run.model);
+  for (const std::string& name : without_effect(job.options, model.defaults(), reward.get()))
     if (run.resume.empty()) fmt::print(stderr, "pgdlm: note: --{} has no effect here\n", name);
-  job.options = settled(std::move(job.options), model.defaults());
-  std::vector<Sample> samples = make_samples(job, run, model);
+  job.options = settled(std::move(job.options), model.defaults(), reward.get());
+  std::vector<Sample> samples = make_samples(job, run, model, reward);
 
   const int threads = run.model.device.threads > 0 ? run.model.device.threads : usable_cores();
   Engine engine(make_denoiser(job.options, model), {.threads = threads, .memo = !run.no_memo});

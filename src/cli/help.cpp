@@ -90,4 +90,36 @@ const char* const kBenchFooter =
     "  pgdlm bench forward llada.gguf\n"
     "  pgdlm bench forward llada.gguf --batch 1,8 --length 256 --repeats 3";
 
+const char* const kScoreFooter =
+    "One number per text: log p(label) of a classifier; of a process reward the probability that the answer is right,\n"
+    "after its last step or joined as prm:min, prm:prod and prm:mean say. --json prints one object per text: score, "
+    "and\n"
+    "labels {name: log p} or steps [p].\n"
+    "\n"
+    "Examples:\n"
+    "  pgdlm score --reward sentiment:positive \"What a film!\" \"What a waste of time.\"\n"
+    "  pgdlm score --reward prm --prompt \"Ann has 3 apples and buys 4. How many?\" \"total: 3 + 4 = 7\"\n"
+    "  pgdlm score --reward toxicity --json -f comments.txt";
+
+const char* const kPerplexityFooter =
+    "The figures are upper bounds: what a denoiser of masked diffusion promises about log p(text). Each text stands\n"
+    "alone on its canvas, its length is given, and its closing token counts, though not as a character. Behind +- is\n"
+    "the standard error over texts. --json prints one object: the figures, and of each text its characters, tokens,\n"
+    "nats and their error over draws.\n"
+    "\n"
+    "Examples:\n"
+    "  pgdlm perplexity -m mdlm.gguf -f held_out.txt\n"
+    "  pgdlm perplexity -m toy \"The movie was great.\" --draws 64\n"
+    "  pgdlm generate \"The movie\" --n-samples 8 | pgdlm perplexity -f -";
+
+const char* const kJudgeFooter =
+    "One line per text: its label, a tab and the label's probability. A judge is a model that no reward has seen: it\n"
+    "tells better text from text that fooled its reward. --json prints one object with the log-odds of the second "
+    "label.\n"
+    "\n"
+    "Examples:\n"
+    "  pgdlm judge --list\n"
+    "  pgdlm judge sentiment \"What a waste of time.\"\n"
+    "  pgdlm generate \"The movie\" --reward positive --n-samples 8 | pgdlm judge sentiment -f -";
+
 }  // namespace pgdlm::cli

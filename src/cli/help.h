@@ -21,5 +21,8 @@ extern const char* const kForwardFooter;
 extern const char* const kModelsFooter;
 extern const char* const kTokenizeFooter;
 extern const char* const kBenchFooter;
+extern const char* const kScoreFooter;
+extern const char* const kPerplexityFooter;
+extern const char* const kJudgeFooter;
 
 }  // namespace pgdlm::cli

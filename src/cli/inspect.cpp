@@ -46,6 +46,7 @@ void print_role(const Model& model) {
       if (d.steps) fmt::print("steps          {}\n", *d.steps);
       if (d.block_length) fmt::print("block length   {}\n", *d.block_length);
       if (d.temperature) fmt::print("temperature    {}\n", *d.temperature);
+      if (d.top_p) fmt::print("top-p          {}\n", *d.top_p);
       break;
     case Role::classifier: fmt::print("labels         {}\n", fmt::join(model.labels(), ", ")); break;
     case Role::process_reward: fmt::print("step token     {}\n", model.step_token()); break;

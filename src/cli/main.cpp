@@ -62,6 +62,9 @@ int run(int argc, const char* const* argv) {
     case Verb::convert: return convert(in.convert);
     case Verb::devices: return devices();
     case Verb::bench: return bench_forward(in.bench);
+    case Verb::score: return score(in.score);
+    case Verb::perplexity: return perplexity(in.perplexity);
+    case Verb::judge: return judge(in.judge);
     case Verb::version: fmt::print("pgdlm {}\n", PGDLM_VERSION); return 0;
   }
   return 1;

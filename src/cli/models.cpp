@@ -32,9 +32,9 @@ int models() {
   fmt::print(
       "toy   film reviews from a Markov chain over {} words. Its denoiser is exact, so revealing one word at a\n"
       "      time samples the chain itself. Needs no file; up to {} words.\n"
-      "      rewards: none, positive, negative, contains:WORD, length:A..B\n"
+      "      rewards: {}\n"
       "      words:",
-      toy.eos(), ToyModel::kMaxLength);
+      toy.eos(), ToyModel::kMaxLength, fmt::join(ToyModel::reward_names(), ", "));
   std::size_t column = 12;
   for (Token word = 0; word < toy.eos(); ++word) {
     const std::string& text = toy.words()[word];

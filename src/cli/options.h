@@ -89,9 +89,16 @@ void visit_text_options(Options& o, Visitor& visit) {
         o.prompt);
   visit({"n-predict", "-n", "tokens to generate after the prompt; shorter texts end early (64; toy 24)"}, o.n_predict);
   visit({"infill", "", "a canvas with gaps instead of -n: \"the [MASK:3] was [MASK:2] .\""}, o.infill);
-  visit({"chat", "", "the prompt is a message to an instruct model: put it into its chat format"}, o.chat);
+  visit(
+      {"chat", "!--no-chat", "whether the prompt is a message to be put into the model's chat format (if it has one)"},
+      o.chat);
   visit({"model", "-m", "the denoiser: toy, a GGUF file, or a name that `pgdlm models` lists (toy)"}, o.model);
-  visit({"reward", "", "what to steer towards: none, positive, negative, contains:WORD, length:A..B (none)"}, o.reward);
+  visit({"reward", "",
+         "what to steer towards: a classifier as in sentiment:positive, a process reward as in prm, a GGUF file of "
+         "either; "
+         "for the toy also positive, negative, contains:WORD, length:A..B (none)",
+         "NAME[:LABEL]"},
+        o.reward);
   visit({"seed", "", "same seed, same text, whatever the batch, threads or memo (0)"}, o.seed);
 
   visit.group("Method");
@@ -112,7 +119,10 @@ void visit_text_options(Options& o, Visitor& visit) {
 template <class Options, class Visitor>
 void visit_sampling_options(Options& o, Visitor& visit) {
   visit.group("Value of an unfinished text");
-  visit({"estimator", "", "complete it by its most probable words or by random draws"}, o.estimator);
+  visit(
+      {"estimator", "",
+       "complete it by its most probable words or by random draws, or judge the finished prefix (with prm and blocks)"},
+      o.estimator);
   visit({"phi", "", "completions per estimate"}, o.phi);
   visit({"tau", "", "denoising steps looked ahead per completion; each costs forwards"}, o.tau);
 

@@ -31,24 +31,14 @@ std::string meaning(const Answer& answer, const GenerateOptions& o) {
   return "";
 }
 
-}  // namespace
-
-std::string text_of(std::span<const Token> tokens, int prompt, const GenerateOptions& options,
-                    const LanguageModel& model) {
-  if (!options.chat.value_or(false)) return model.decode(tokens, prompt);
-  return model.decode(tokens.subspan(static_cast<std::size_t>(prompt)), 0);
-}
-
-namespace {
-
 // Non-finite numbers become null: JSON has no others.
 ordered_json sample(const Answer& answer, const GenerateOptions& o, const LanguageModel& model) {
   ordered_json candidates = ordered_json::array();
   for (const ScoredText& c : answer.candidates)
     candidates.push_back(
-        {{"text", text_of(c.tokens, answer.prompt, o, model)}, {"reward", c.reward}, {"log_weight", c.log_weight}});
+        {{"text", model.read(c.tokens, answer.prompt).text}, {"reward", c.reward}, {"log_weight", c.log_weight}});
   const Cost& cost = answer.cost;
-  return {{"text", text_of(answer.tokens, answer.prompt, o, model)},
+  return {{"text", model.read(answer.tokens, answer.prompt).text},
           {"reward", answer.reward},
           {"candidates", std::move(candidates)},
           {"log_z", answer.log_z},

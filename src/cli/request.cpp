@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "cli/canvas.h"
 #include "cli/config.h"
@@ -67,6 +68,22 @@ void settle_grid(GenerateOptions& o, const ModelDefaults& model) {
   if (!o.diffusion_steps) o.diffusion_steps = wished % blocks == 0 ? wished : gap;
 }
 
+// The model's own wishes for drawing words. One that wants the likeliest word everywhere would make all particles the
+// same, so it has its way only where there is one.
+void settle_words(GenerateOptions& o, const ModelDefaults& model) {
+  const bool one = *o.method == Method::greedy || o.particles == 1;
+  if (!o.temp && (one || model.temperature != 0.0)) o.temp = model.temperature;
+  if (!o.top_p && *o.process != Process::llada) o.top_p = model.top_p;
+}
+
+// A reward that can judge a beginning is asked about finished blocks.
+void settle_reading(GenerateOptions& o, const Reward* reward) {
+  const bool blocks = *o.process == Process::llada && o.diffusion_block_length.value_or(0) > 0;
+  if (reward == nullptr || !reward->accepts_prefixes() || !blocks || o.estimator) return;
+  o.estimator = Estimator::prefix;
+  if (!o.resample_every) o.resample_every = Cadence{.every = 0};
+}
+
 // Which options are set, in the order of the list.
 struct Given {
   std::vector<std::string> names;
@@ -95,7 +112,7 @@ std::set<std::string> unused_by_method(Method method) {
 
 }  // namespace
 
-GenerateOptions settled(GenerateOptions o, const ModelDefaults& model) {
+GenerateOptions settled(GenerateOptions o, const ModelDefaults& model, const Reward* reward) {
   if (o.infill && o.n_predict)
     throw Error(ErrorCode::invalid_request, "infill and n-predict both say how long the text is", "give one of them");
   if (!o.infill) o.n_predict = o.n_predict.value_or(model.length);
@@ -106,30 +123,32 @@ GenerateOptions settled(GenerateOptions o, const ModelDefaults& model) {
     if (o.reward == "none") o.particles = o.particles.value_or(1);
   }
   if (!o.process) o.process = parse_value<Process>("the model's diffusion.process", model.process);
-  if (!o.temp) o.temp = model.temperature;
+  if (!o.chat) o.chat = model.chat;
+  settle_words(o, model);
   settle_grid(o, model);
   require_positive(*o.diffusion_steps, "diffusion-steps");
+  settle_reading(o, reward);
   settle_settings(o);
   settle_process(o, -1);
   return o;
 }
 
-Request make_request(const GenerateOptions& options, const LanguageModel& model) {
+Request make_request(const GenerateOptions& options, const LanguageModel& model, std::shared_ptr<Reward> reward) {
   GenerateOptions o = options;
-  Request request{.canvas = make_canvas(model, o.prompt, o.chat.value_or(false), pieces_of(o)),
-                  .steps = *o.diffusion_steps};
+  Request request{.canvas = make_canvas(model, o.prompt, *o.chat, pieces_of(o)), .steps = *o.diffusion_steps};
   request.process = settle_process(o, model.eot());
-  request.reward = model.reward(o.reward);
+  request.reward = std::move(reward);
   request.settings = settle_settings(o);
   request.seed = o.seed;
   request.config = to_config(o);
   return request;
 }
 
-std::vector<std::string> without_effect(const GenerateOptions& options, const ModelDefaults& model) {
+std::vector<std::string> without_effect(const GenerateOptions& options, const ModelDefaults& model,
+                                        const Reward* reward) {
   Given given;
   visit_options(options, given);
-  const GenerateOptions chosen = settled(options, model);
+  const GenerateOptions chosen = settled(options, model, reward);
   std::set<std::string> unused = unused_by_method(*chosen.method);
   unused.merge(unused_by_process(*chosen.process));
   std::vector<std::string> names;

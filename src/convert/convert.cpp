@@ -48,13 +48,16 @@ void set_diffusion_keys(const JsonFile& config, Plan& plan) {
       plan.set(key, value.get<std::int64_t>());
     } else if (name == "temperature") {
       plan.set(key, config.real(key, value, JsonFile::Least::zero));
+    } else if (name == "top_p") {
+      require(value.is_number() && value > 0.0 && value <= 1.0, "a number above 0, at most 1");
+      plan.set(key, value.get<double>());
     } else if (name == "time_conditioning") {
       if (value != false)
         throw Error(ErrorCode::unsupported,
                     config.path() + ": diffusion.time_conditioning is " + value.dump() + ", supported: false");
     } else {
       config.fail("diffusion has the field '" + name +
-                  "', allowed: process, shift_logits, steps, block_length, temperature, time_conditioning");
+                  "', allowed: process, shift_logits, steps, block_length, temperature, top_p, time_conditioning");
     }
   }
 }

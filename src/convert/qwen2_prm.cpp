@@ -22,16 +22,22 @@ TokenizerRules qwen2_prm_tokenizer(const JsonFile& config) {
   return {.rows = config.size({"vocab_size"}), .default_pre = "qwen2", .default_nfc = true};
 }
 
-void set_step_token(const JsonFile&, const HfTokenizer& tokenizer, Plan& plan) {
+void set_step_keys(const JsonFile& config, const HfTokenizer& tokenizer, Plan& plan) {
   const auto id = tokenizer.id_of(kStepToken);
   if (!id) plan.fail(std::string("the vocabulary has no token '") + kStepToken + "', at which steps are scored");
   plan.set("reward.step_token_id", *id);
+  // Ours, for models that were taught other steps than paragraphs.
+  if (const auto given = config.json().find("step_separator"); given != config.json().end()) {
+    if (!given->is_string() || given->get<std::string>().empty())
+      config.fail("step_separator: expected a text that is not empty, got " + given->dump());
+    plan.set("reward.step_separator", given->get<std::string>());
+  }
 }
 
 }  // namespace
 
 Family qwen2_prm_family() {
-  return {.architecture = "qwen2", .plan = plan_qwen2_prm, .tokenizer = qwen2_prm_tokenizer, .finish = set_step_token};
+  return {.architecture = "qwen2", .plan = plan_qwen2_prm, .tokenizer = qwen2_prm_tokenizer, .finish = set_step_keys};
 }
 
 }  // namespace pgdlm

@@ -109,7 +109,8 @@ Task<std::vector<double>> Valuer::values(std::vector<Valuand> valuands) {
 
   std::vector<ScoreJob> jobs;
   for (std::size_t v = 0; v < valuands.size(); ++v) {
-    const bool nothing_yet = valuing_.estimator == Estimator::prefix && static_cast<int>(texts[v][0].size()) <= frame_.prompt;
+    const bool nothing_yet =
+        valuing_.estimator == Estimator::prefix && static_cast<int>(texts[v][0].size()) <= frame_.prompt;
     if (nothing_yet) texts[v].clear();
     rewards[v].resize(texts[v].size());
     for (std::size_t j = 0; j < texts[v].size(); ++j) {

@@ -76,6 +76,7 @@ DiffusionHints read_hints(const Gguf& file, const Architecture& architecture, in
   hints.steps = positive(file, "diffusion.steps");
   hints.block_length = positive(file, "diffusion.block_length");
   hints.temperature = file.get<double>("diffusion.temperature");
+  hints.top_p = file.get<double>("diffusion.top_p");
   return hints;
 }
 
@@ -121,6 +122,10 @@ void Model::read_role(const ModelOptions& options) {
       throw Error(ErrorCode::bad_model, file_->path() + ": key reward.step_token_id is " + std::to_string(step) +
                                             ", allowed: 0 to " + std::to_string(s.vocab - 1));
     step_token_ = static_cast<Token>(step);
+    step_separator_ = file_->get<std::string>("reward.step_separator").value_or("\n\n");
+    if (step_separator_.empty())
+      throw Error(ErrorCode::bad_model,
+                  file_->path() + ": key reward.step_separator is empty, expected what ends a step");
   } else if (architecture_ == "bert" && file_->find("cls.output.weight") != nullptr) {
     role_ = Role::classifier;
     labels_ = read_labels(*file_, s.outputs);

@@ -31,7 +31,7 @@ struct DiffusionHints {
   bool shift_logits = false;  // row l-1 speaks of position l
   std::string process;        // mdlm, remdm, llada, dream
   std::optional<int> steps, block_length;
-  std::optional<double> temperature;
+  std::optional<double> temperature, top_p;
 };
 
 class Model {
@@ -44,9 +44,10 @@ class Model {
   Role role() const { return role_; }
   void require(Role role) const;  // Error{invalid_request} if it is another
   const NetworkSizes& sizes() const { return runtime_->sizes(); }
-  const DiffusionHints& diffusion() const { return diffusion_; }      // of a denoiser
-  const std::vector<std::string>& labels() const { return labels_; }  // of a classifier, one per output
-  Token step_token() const { return step_token_; }                    // of a process reward
+  const DiffusionHints& diffusion() const { return diffusion_; }         // of a denoiser
+  const std::vector<std::string>& labels() const { return labels_; }     // of a classifier, one per output
+  Token step_token() const { return step_token_; }                       // of a process reward
+  const std::string& step_separator() const { return step_separator_; }  // what stands between two steps
   Runtime& runtime() { return *runtime_; }
 
  private:
@@ -59,6 +60,7 @@ class Model {
   DiffusionHints diffusion_;
   std::vector<std::string> labels_;
   Token step_token_ = -1;
+  std::string step_separator_;
   std::unique_ptr<Runtime> runtime_;
 };
 

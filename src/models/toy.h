@@ -24,8 +24,9 @@ class ToyModel {
   ToyModel();
 
   std::shared_ptr<Denoiser> denoiser() const;
-  // none (null), positive, negative, contains:WORD, length:A..B
+  // Null if it is none of `reward_names`.
   std::shared_ptr<Reward> reward(std::string_view name) const;
+  static std::vector<std::string> reward_names() { return {"positive", "negative", "contains:WORD", "length:A..B"}; }
 
   // Words are separated by white space or attached punctuation, case is ignored. An unknown word is an Error
   // that names the field it came from.

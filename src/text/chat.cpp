@@ -1,5 +1,6 @@
 #include "text/chat.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -152,6 +153,23 @@ std::vector<Token> encode_chat(const Tokenizer& tokenizer, ChatFormat format, st
       chat_parts(format, messages, add_generation_prompt, default_system(tokenizer.vocabulary()));
   if (format == ChatFormat::none) return tokenizer.encode(parts.front().text, {.add_special = true});
   return encode_parts(tokenizer, parts);
+}
+
+std::optional<std::string> last_user_message(const Tokenizer& tokenizer, ChatFormat format,
+                                             std::span<const Token> tokens) {
+  if (format == ChatFormat::none) return std::nullopt;
+  const bool llada = format == ChatFormat::llada;
+  const Token begin = tokenizer.special(llada ? "<|start_header_id|>" : "<|im_start|>");
+  const Token end = tokenizer.special(llada ? "<|eot_id|>" : "<|im_end|>");
+  const std::string opening = llada ? "user<|end_header_id|>\n\n" : "user\n";
+  std::optional<std::string> message;
+  for (auto at = std::find(tokens.begin(), tokens.end(), begin); at != tokens.end();) {
+    const auto close = std::find(at, tokens.end(), end);
+    const std::string turn = tokenizer.decode({at + 1, close}, true);
+    if (turn.starts_with(opening)) message = turn.substr(opening.size());
+    at = std::find(close, tokens.end(), begin);
+  }
+  return message;
 }
 
 }  // namespace pgdlm

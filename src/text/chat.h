@@ -5,6 +5,7 @@
 // "<|im_end|>" inside a message stays text. apply_chat shows the same as one string, for people and for logs.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,6 +42,10 @@ std::string apply_chat(ChatFormat format, std::span<const Message> messages, boo
 // The same as tokens, with the file's default system message. Error{bad_model} if the vocabulary lacks a marker.
 std::vector<Token> encode_chat(const Tokenizer& tokenizer, ChatFormat format, std::span<const Message> messages,
                                bool add_generation_prompt);
+
+// What the user said last, read back from a page of tokens; nothing if they are no such page.
+std::optional<std::string> last_user_message(const Tokenizer& tokenizer, ChatFormat format,
+                                             std::span<const Token> tokens);
 
 // A text in which markers are told from text. Neighbouring texts are one, as the tokeniser must see them.
 struct ChatPart {

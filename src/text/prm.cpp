@@ -17,13 +17,13 @@ std::vector<ChatPart> prompt_parts(std::string_view question, std::string_view s
 
 }  // namespace
 
-std::vector<std::string> split_steps(std::string_view answer) {
-  constexpr std::string_view blank_line = "\n\n", blanks = " \t\r\n";
+std::vector<std::string> split_steps(std::string_view answer, std::string_view separator) {
+  constexpr std::string_view blanks = " \t\r\n";
   std::vector<std::string> steps;
   while (!answer.empty()) {
-    const std::size_t end = std::min(answer.find(blank_line), answer.size());
+    const std::size_t end = std::min(answer.find(separator), answer.size());
     std::string_view step = answer.substr(0, end);
-    answer.remove_prefix(std::min(end + blank_line.size(), answer.size()));
+    answer.remove_prefix(std::min(end + separator.size(), answer.size()));
     step.remove_prefix(std::min(step.find_first_not_of('\n'), step.size()));
     if (step.find_first_not_of(blanks) == std::string_view::npos) continue;
     step = step.substr(0, step.find_last_not_of('\n') + 1);

@@ -15,8 +15,9 @@ inline constexpr std::string_view kPrmSystem =
     "Please reason step by step, and put your final answer within \\boxed{}.";
 inline constexpr std::string_view kPrmStep = "<extra_0>";
 
-// The steps of an answer: it is cut at blank lines, which belong to no step. Blank steps are none.
-std::vector<std::string> split_steps(std::string_view answer);
+// The steps of an answer: it is cut at separators, which belong to no step. Blank steps are none.
+inline constexpr std::string_view kPrmSeparator = "\n\n";  // of Qwen2.5-Math-PRM
+std::vector<std::string> split_steps(std::string_view answer, std::string_view separator = kPrmSeparator);
 
 // Up to where the first step begins.
 std::string prm_prompt(std::string_view question, std::string_view system = kPrmSystem);

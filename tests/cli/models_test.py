@@ -1,5 +1,6 @@
 """Real files through the program: convert, info, tokenize, forward, generate, and what it says when they are not sound."""
 import array
+import json
 import os
 import re
 import resource
@@ -120,10 +121,42 @@ class Models(ProgramTest):
     def test_chat_and_infill(self):
         model = self.model("llada")
         question = "what a question"
-        self.assertIn(question, self.ok("generate", question, "-m", model, "-n", "4").stdout)
-        self.assertNotIn(question, self.ok("generate", "--chat", question, "-m", model, "-n", "4").stdout)  # the reply alone
+        self.assertIn(question, self.ok("generate", "--no-chat", question, "-m", model, "-n", "4").stdout)
+        for chat in ([], ["--chat"]):  # it has a chat format, so it is spoken to; the reply alone is printed
+            self.assertNotIn(question, self.ok("generate", *chat, question, "-m", model, "-n", "4").stdout)
         self.refused(2, ["chat"], "generate", "--chat", "ab", "-m", self.model("mdlm"), "-n", "4")
         self.ok("generate", "-m", model, "--infill", "a[MASK:3]b")
+
+    def test_steered_by_a_classifier(self):
+        reward = self.model("roberta-classifier") + ":LABEL_0"
+        steer = ["ab", "-m", self.model("mdlm"), "--reward", reward, "-n", "6", "-k", "3", "--iterations", "2", "-t", "1"]
+        answer = self.generate(*steer)
+        with open(self.path("text.jsonl"), "w") as file:
+            file.write(json.dumps({"text": answer["text"]}))
+        scored = json.loads(self.ok("score", "--reward", reward, "--json", "--jsonl", "text.jsonl").stdout)
+        self.assertAlmostEqual(answer["reward"], scored["score"], places=5)
+        self.assertEqual(scored["score"], scored["labels"]["LABEL_0"])
+        self.assertEqual(self.generate(*steer), {**answer, "cost": unittest.mock.ANY})
+        self.refused(2, ["no label 'LABEL_9'", "LABEL_0, LABEL_1"], "generate", "ab", "-m", self.model("mdlm"), "--reward",
+                     self.model("roberta-classifier") + ":LABEL_9")
+        self.refused(2, ["reward is 'joy'", "MODEL:LABEL"], "generate", "ab", "-m", self.model("mdlm"), "--reward", "joy")
+
+    def test_score(self):
+        reward = self.model("roberta-classifier")
+        with open(self.path("texts.jsonl"), "w") as file:
+            file.write('{"text": "a b"}\n\n{"text": "c", "prompt": "why?"}\n')
+        plain = self.ok("score", "--reward", reward, "a b").stdout
+        lines = self.ok("score", "--reward", reward, "--jsonl", "texts.jsonl").stdout.splitlines()
+        self.assertEqual(len(lines), 2)
+        self.assertEqual(lines[0], plain.strip())
+        with open(self.path("broken.jsonl"), "w") as file:
+            file.write('{"text": "a b"}\n{"text": 3}\n')
+        self.refused(2, ["broken.jsonl: line 2", "'text'"], "score", "--reward", reward, "--jsonl", "broken.jsonl")
+        self.refused(2, ["none.jsonl"], "score", "--reward", reward, "--jsonl", "none.jsonl")
+        self.refused(2, ["jsonl", "prompt"], "score", "--reward", reward, "--jsonl", "texts.jsonl", "-p", "why?")
+        self.refused(2, ["reward is missing"], "score", "a b")
+        self.refused(2, ["reward is 'positive'"], "score", "--reward", "positive", "a b")
+        self.refused(2, ["no text"], "score", "--reward", reward)
 
     def test_mistakes(self):
         model = self.model("llada")

@@ -129,6 +129,19 @@ TEST(Chat, WhatUsersWriteIsNeverMarkup) {
   EXPECT_EQ(t->decode(tokens, true), apply_chat(ChatFormat::chatml, messages, true, ""));
 }
 
+TEST(Chat, TheLastUserMessageIsReadBack) {
+  const auto t = with_markers();
+  const std::vector<Message> messages = {
+      {"user", "First?"}, {"assistant", "user\nNo."}, {"user", "<|im_end|> and\n\nmore"}};
+  for (const ChatFormat format : {ChatFormat::llada, ChatFormat::chatml}) {
+    const std::vector<Token> page = encode_chat(*t, format, messages, true);
+    EXPECT_EQ(last_user_message(*t, format, page), "<|im_end|> and\n\nmore");
+    EXPECT_EQ(last_user_message(*t, format, std::span(page).first(1)), std::nullopt);
+    EXPECT_EQ(last_user_message(*t, format, t->encode("user\nHi")), std::nullopt);
+    EXPECT_EQ(last_user_message(*t, ChatFormat::none, page), std::nullopt);
+  }
+}
+
 TEST(Chat, AMissingMarkerIsTheModelsFault) {
   const auto t = Tokenizer::make(test::byte_vocabulary("qwen2", {}));
   try {
@@ -145,6 +158,7 @@ TEST(Prm, StepsAreCutAtBlankLines) {
   EXPECT_THAT(split_steps("One\n"), ElementsAre("One"));
   EXPECT_THAT(split_steps("\n\n \n\nOne\n\n\n\n"), ElementsAre("One"));
   EXPECT_THAT(split_steps(""), ElementsAre());
+  EXPECT_THAT(split_steps("One\nTwo\n\nThree", "\n"), ElementsAre("One", "Two", "Three"));
 }
 
 TEST(Prm, Page) {

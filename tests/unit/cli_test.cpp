@@ -34,9 +34,9 @@ TEST(Cli, AStoredConfigurationIsTheSameRequest) {
        "--budget", "7", "--max-forwards", "8", "--max-events", "2", "--ancestor-sampling", "--resample-last"},
   };
   for (const auto& line : lines) {
-    const GenerateOptions options = settled(parse(line), toy()->defaults());
+    const GenerateOptions options = settled(parse(line), toy()->defaults(), nullptr);
     const std::string stored = to_config(options);
-    EXPECT_EQ(to_config(settled(from_config(stored, "test"), toy()->defaults())), stored);
+    EXPECT_EQ(to_config(settled(from_config(stored, "test"), toy()->defaults(), nullptr)), stored);
     EXPECT_EQ(from_config(stored, "test").seed, options.seed);
     EXPECT_EQ(from_config(stored, "test").beta, options.beta);
   }
@@ -47,7 +47,7 @@ TEST(Cli, ExplicitOptionsOverrideThePreset) {
   const LanguageModel& model = *opened;
   const auto plan = [&](std::vector<const char*> line) {
     line.insert(line.end(), {"--reward", "positive"});
-    return make_request(settled(parse(line), toy()->defaults()), model).settings.plan;
+    return make_request(settled(parse(line), toy()->defaults(), nullptr), model, nullptr).settings.plan;
   };
   EXPECT_EQ(plan({"--preset", "paper"}).selection, Selection::paper);
   EXPECT_EQ(plan({"--preset", "paper", "--selection", "draw"}).selection, Selection::draw);
@@ -61,7 +61,8 @@ TEST(Cli, ExplicitOptionsOverrideThePreset) {
 TEST(Cli, TheCanvasIsPromptAndGaps) {
   const auto opened = toy();
   const LanguageModel& model = *opened;
-  const Request request = make_request(settled(parse({"The movie", "-n", "3"}), toy()->defaults()), model);
+  const Request request =
+      make_request(settled(parse({"The movie", "-n", "3"}), toy()->defaults(), nullptr), model, nullptr);
   EXPECT_EQ(request.canvas.prompt, 2);
   EXPECT_EQ(request.canvas.tokens.size(), 5U);
   const auto pieces = parse_infill("the [MASK:3] was [MASK] .");

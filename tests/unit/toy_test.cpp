@@ -147,7 +147,7 @@ TEST_F(Toy, TextGoesThereAndBack) {
 }
 
 TEST_F(Toy, RewardsSayWhatTheyPromise) {
-  EXPECT_EQ(model.reward("none"), nullptr);
+  for (const char* name : {"none", "happy", ""}) EXPECT_EQ(model.reward(name), nullptr) << name;
   EXPECT_NEAR(score("positive", "the movie was"), std::log(0.5), 1e-12);
   EXPECT_GT(score("positive", "it was wonderful ."), score("positive", "it was awful ."));
   EXPECT_NEAR(std::exp(score("positive", "it was great .")) + std::exp(score("negative", "it was great .")), 1, 1e-12);
@@ -162,7 +162,7 @@ TEST_F(Toy, BadInputNamesTheField) {
   const auto encode = [&] { model.encode("The banana"); };
   EXPECT_NE(error(encode).find("prompt: the toy model does not know the word 'banana'"), std::string::npos);
   EXPECT_NE(error(encode).find("it knows"), std::string::npos);
-  for (const char* name : {"happy", "length:5", "length:9..2", "length:a..b", "contains:", "contains:banana", ""})
+  for (const char* name : {"length:5", "length:9..2", "length:a..b", "contains:", "contains:banana"})
     EXPECT_NE(error([&] { model.reward(name); }).find("reward: "), std::string::npos) << name;
   EXPECT_NE(error([&] { model.encode("[MASK]"); }), "");
 }

@@ -1,0 +1,78 @@
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/step_scorer.h"
+#include "pgdlm/error.h"
+#include "rewards/text_reward.h"
+#include "text/prm.h"
+
+namespace pgdlm {
+namespace {
+
+constexpr std::size_t kCacheBytes = 256 << 20;  // of keys and values of texts that may go on
+
+double aggregate(std::span<const double> steps, Aggregation aggregation) {
+  if (steps.empty()) return 0;
+  switch (aggregation) {
+    case Aggregation::last: return steps.back();
+    case Aggregation::min: return *std::ranges::min_element(steps);
+    case Aggregation::prod: return std::accumulate(steps.begin(), steps.end(), 1.0, std::multiplies<>());
+    case Aggregation::mean: return std::accumulate(steps.begin(), steps.end(), 0.0) / static_cast<double>(steps.size());
+  }
+  throw Error(ErrorCode::internal, "unknown aggregation");
+}
+
+class ProcessReward final : public TextReward {
+ public:
+  ProcessReward(std::shared_ptr<Model> model, Aggregation aggregation)
+      : model_(std::move(model)),
+        tokenizer_(Tokenizer::make(read_vocabulary(*model_->file()))),
+        scorer_(*model_, kCacheBytes),
+        aggregation_(aggregation) {}
+
+  std::vector<Scored> score(std::span<const Passage> texts) override {
+    std::vector<Scored> scores(texts.size());
+    std::vector<std::vector<Token>> rows;
+    std::vector<std::size_t> owners;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const std::vector<std::string> steps = split_steps(texts[i].reply, model_->step_separator());
+      if (steps.empty()) continue;
+      rows.push_back(page(texts[i].prompt, steps));
+      owners.push_back(i);
+    }
+    const std::vector<std::vector<double>> steps = scorer_.score(rows);
+    for (std::size_t i = 0; i < rows.size(); ++i) scores[owners[i]] = {aggregate(steps[i], aggregation_), steps[i]};
+    return scores;
+  }
+  bool accepts_prefixes() const override { return true; }
+
+ private:
+  std::vector<Token> page(const std::string& question, std::span<const std::string> steps) const {
+    std::vector<Token> tokens = encode_prm(*tokenizer_, model_->step_token(), question, steps).tokens;
+    const auto longest = static_cast<std::size_t>(model_->sizes().context);
+    if (tokens.size() > longest)
+      throw Error(ErrorCode::invalid_request,
+                  fmt::format("reward: question and answer are {} tokens to {}, allowed: {}", tokens.size(),
+                              model_->file()->path(), longest),
+                  "ask for a shorter answer with -n");
+    return tokens;
+  }
+
+  std::shared_ptr<Model> model_;
+  std::shared_ptr<const Tokenizer> tokenizer_;
+  StepScorer scorer_;
+  Aggregation aggregation_;
+};
+
+}  // namespace
+
+std::unique_ptr<TextReward> make_process_reward(std::shared_ptr<Model> model, Aggregation aggregation) {
+  model->require(Role::process_reward);
+  return std::make_unique<ProcessReward>(std::move(model), aggregation);
+}
+
+}  // namespace pgdlm
