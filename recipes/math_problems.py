@@ -110,7 +110,8 @@ def equation(line: str) -> tuple | None:
 
 def training_templates() -> list:
     """All stories that are not held out, in varied wording."""
-    return [(name, reworded(tell)) for name, (tell, held_out) in TEMPLATES.items() if not held_out]
+    return [(name, reworded(tell)) for name, (tell, held_out) in TEMPLATES.items() if not held_out
+            for _ in range(tell.weight)]
 
 
 def reworded(tell):

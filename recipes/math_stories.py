@@ -74,9 +74,11 @@ TIMES = {2: ("twice", "two times", "2 times"), 3: ("three times", "3 times"), 4:
          5: ("five times", "5 times")}
 
 
-def template(function=None, *, held_out=False):
+def template(function=None, *, held_out=False, weight=1):
+    """`weight`: how often training tells the story, as a multiple of others."""
     def register(tell):
         TEMPLATES[tell.__name__] = (tell, held_out)
+        tell.weight = weight
         return tell
     return register(function) if function else register
 

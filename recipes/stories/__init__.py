@@ -5,4 +5,4 @@ above it. `python -m stories.check` tells whether it keeps the rules (labels and
 that fit, none of the test set's questions).
 """
 
-from stories import choosing, comparing, counting, doing, held_out, owning, spending  # noqa: F401
+from stories import choosing, comparing, composing, counting, doing, held_out, owning, spending  # noqa: F401
