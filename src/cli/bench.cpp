@@ -71,7 +71,7 @@ int bench_forward(const BenchOptions& options) {
   Runtime& runtime = model->runtime();
   const GgufTensor* typical = model->file()->find("blk.0.attn_output.weight");
   const int parts = parts_of(typical == nullptr ? GGML_TYPE_F32 : typical->type);
-  const int threads = std::max(1, runtime.device().threads());
+  const int threads = runtime.device().threads();
   fmt::print("{}, device {}, {} threads, kernels {}\n", options.file, runtime.device().name(), threads,
              runtime.device().cpu() ? kernels().name : "of the device");
   fmt::print("{:>6} {:>7} {:>13} {:>10} {:>18} {:>14}\n", "batch", "length", "positions/s", "GFLOP/s",

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <tuple>
 
 #include <ggml-rpc.h>
 
@@ -76,6 +77,16 @@ std::vector<std::string> device_names() {
 }
 
 std::shared_ptr<Device> Device::open(const DeviceOptions& options) {
+  static std::mutex mutex;
+  static std::map<std::tuple<std::string, std::string, int>, std::weak_ptr<Device>> known;
+  const std::lock_guard lock(mutex);
+  std::weak_ptr<Device>& slot = known[{options.device, options.rpc, options.threads}];
+  std::shared_ptr<Device> device = slot.lock();
+  if (!device) slot = device = make(options);
+  return device;
+}
+
+std::shared_ptr<Device> Device::make(const DeviceOptions& options) {
   start_ggml();
   if (options.threads < 0 || options.threads > GGML_MAX_N_THREADS)
     throw Error(ErrorCode::invalid_request, "threads is " + std::to_string(options.threads) +
@@ -87,7 +98,32 @@ std::shared_ptr<Device> Device::open(const DeviceOptions& options) {
   device->whole_ = start(found, threads);
   device->cpu_ = ggml_backend_is_cpu(device->backend());
   for (int i = 0; device->cpu_ && i < threads; ++i) device->singles_.push_back(start(found, 1));
+  for (int i = 0; i < device->threads(); ++i) device->free_.push_back(i);
   return device;
+}
+
+Device::Lease::Lease(const Device& device, int count) : device_(device) {
+  std::unique_lock lock(device.mutex_);
+  const auto wanted = static_cast<std::size_t>(count);
+  device.given_back_.wait(lock, [&] { return device.free_.size() >= wanted; });
+  threads_.assign(device.free_.end() - count, device.free_.end());
+  device.free_.resize(device.free_.size() - wanted);
+}
+
+Device::Lease::~Lease() {
+  {
+    const std::lock_guard lock(device_.mutex_);
+    device_.free_.insert(device_.free_.end(), threads_.begin(), threads_.end());
+  }
+  device_.given_back_.notify_all();
+}
+
+ggml_backend_t Device::Lease::together() const {
+  return static_cast<int>(threads_.size()) == device_.threads() ? device_.backend() : single(0);
+}
+
+ggml_backend_t Device::Lease::single(int which) const {
+  return device_.singles_[static_cast<std::size_t>(threads_[static_cast<std::size_t>(which)])].backend.get();
 }
 
 Device::Runner Device::start(ggml_backend_dev_t device, int threads) {

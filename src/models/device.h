@@ -1,9 +1,11 @@
-// Where a network runs: one ggml device, on this machine or behind ggml's RPC. Owned by the model that was loaded onto
-// it. A backend runs one graph at a time.
+// Where networks run: one ggml device, on this machine or behind ggml's RPC. Shared by the models that were loaded onto
+// it with the same options, which borrow its threads for each forward. Any thread.
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -26,14 +28,30 @@ std::string megabytes(std::size_t bytes);  // in words, rounded up
 
 class Device {
  public:
-  // Error{invalid_request} if there is no such device, Error{unsupported} if it does not start.
+  // The one that is open with these options, or a new one. Error{invalid_request} if there is no such device,
+  // Error{unsupported} if it does not start.
   static std::shared_ptr<Device> open(const DeviceOptions& options);
+
+  // Threads of the CPU, or a device of another kind as a whole, for the time of one forward. No more are lent than
+  // there are: threads of one forward wait for each other, and must not wait for one that another forward keeps from
+  // running.
+  class Lease {
+   public:
+    explicit Lease(const Device& device, int count);  // waits until so many are free
+    ~Lease();
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    ggml_backend_t together() const;         // runs a graph with all of them: one, or all there are
+    ggml_backend_t single(int which) const;  // runs one with the calling thread in the place of one of them
+
+   private:
+    const Device& device_;
+    std::vector<int> threads_;
+  };
 
   ggml_backend_t backend() const { return whole_.backend.get(); }
   bool cpu() const { return cpu_; }  // its memory is ours: weights stay in the mapped file, outputs are read in place
-  int threads() const { return static_cast<int>(singles_.size()); }  // of the CPU, else 0
-  // The CPU with but the calling thread; one for each of `threads`, so that they can run graphs of their own.
-  ggml_backend_t single(int thread) const { return singles_[static_cast<std::size_t>(thread)].backend.get(); }
+  int threads() const { return cpu_ ? static_cast<int>(singles_.size()) : 1; }  // that can be lent
   std::string name() const;
 
  private:
@@ -47,12 +65,16 @@ class Device {
   };
 
   Device() = default;
+  static std::shared_ptr<Device> make(const DeviceOptions& options);
   static Runner start(ggml_backend_dev_t device, int threads);
 
   std::shared_ptr<const void> connection_;  // to an RPC server, shared by its devices
   Runner whole_;
-  std::vector<Runner> singles_;
+  std::vector<Runner> singles_;  // the CPU with but the calling thread, one for each that can be lent
   bool cpu_ = false;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable given_back_;
+  mutable std::vector<int> free_;  // threads that are not lent
 };
 
 }  // namespace pgdlm

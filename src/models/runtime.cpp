@@ -14,12 +14,13 @@ namespace pgdlm {
 
 // The memory of one kind of graph; it grows to the largest that was run, and begins with nothing.
 struct Runtime::Workspace {
-  explicit Workspace(ggml_backend_t runs) : backend(runs), allocator(make_allocator()) {}
+  explicit Workspace(const Device& device)
+      : memory(ggml_backend_get_default_buffer_type(device.backend())), allocator(make_allocator()) {}
   ~Workspace() { ggml_gallocr_free(allocator); }
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
 
-  ggml_gallocr_t make_allocator() const { return ggml_gallocr_new(ggml_backend_get_default_buffer_type(backend)); }
+  ggml_gallocr_t make_allocator() const { return ggml_gallocr_new(memory); }
 
   // Memory for the graph; 0, or the bytes it would take if there are not so many. An allocator that failed takes the
   // next graph of the same shape for one it has memory for, so it is not used again.
@@ -32,7 +33,7 @@ struct Runtime::Workspace {
     return bytes;
   }
 
-  ggml_backend_t backend;
+  ggml_backend_buffer_type_t memory;
   ggml_gallocr_t allocator;
   std::vector<float> output;  // a copy, if the device's memory is not ours
 };
@@ -128,20 +129,21 @@ Runtime::Runtime(std::unique_ptr<const Network> network, std::shared_ptr<const W
       sizes_(network_->sizes()),
       options_(options),
       packed_(options.packed_bytes.value_or(PackedWeights::default_budget())),
-      trunk_space_(std::make_unique<Workspace>(device_->backend())),
-      head_space_(std::make_unique<Workspace>(device_->backend())) {
+      trunk_space_(std::make_unique<Workspace>(*device_)),
+      head_space_(std::make_unique<Workspace>(*device_)) {
   if (options.max_tokens < 1)
     throw Error(ErrorCode::invalid_request,
                 "max_tokens is " + std::to_string(options.max_tokens) + ", allowed: 1 or more");
   if (device_->threads() < 2) return;
   crew_ = std::make_unique<Crew>(device_->threads());
-  for (int i = 0; i < crew_->workers(); ++i) hand_spaces_.push_back(std::make_unique<Workspace>(device_->single(i)));
+  for (int i = 0; i < crew_->workers(); ++i) hand_spaces_.push_back(std::make_unique<Workspace>(*device_));
 }
 
 Runtime::~Runtime() = default;
 
-std::span<const float> Runtime::compute(Graph& g, Workspace& space, ggml_tensor* output,
+std::span<const float> Runtime::compute(Graph& g, Place place, ggml_tensor* output,
                                         const std::vector<Setting>& settings, std::span<const CausalRow> rows) {
+  auto& [backend, space] = place;
   g.finish(output);
   require_supported(*device_, g.nodes());
   if (const std::size_t missing = space.allocate(g.nodes()); missing > 0)
@@ -152,7 +154,7 @@ std::span<const float> Runtime::compute(Graph& g, Workspace& space, ggml_tensor*
     if (setting.tensor != nullptr)
       ggml_backend_tensor_set(setting.tensor, setting.data, 0, ggml_nbytes(setting.tensor));
   set_past(g, rows);
-  const ggml_status status = ggml_backend_graph_compute(space.backend, g.nodes());
+  const ggml_status status = ggml_backend_graph_compute(backend, g.nodes());
   if (status != GGML_STATUS_SUCCESS)
     throw Error(status == GGML_STATUS_ALLOC_FAILED ? ErrorCode::exhausted : ErrorCode::internal,
                 std::string("a forward failed on ") + device_->name() + ": " + ggml_status_to_string(status));
@@ -194,10 +196,10 @@ Runtime::Part Runtime::make_part(std::span<const TokenRow> rows, std::vector<std
   return part;
 }
 
-void Runtime::run_part(Part& part, Workspace& space, std::span<const TokenRow> rows,
+void Runtime::run_part(Part& part, Place place, std::span<const TokenRow> rows,
                        std::vector<std::vector<float>>& hidden) {
   const Graph::Inputs in = part.graph->inputs();
-  const std::span<const float> all = compute(*part.graph, space, part.output,
+  const std::span<const float> all = compute(*part.graph, place, part.output,
                                              {{in.tokens, part.tokens.data()},
                                               {in.positions, part.positions.data()},
                                               {in.asked, part.asked.data()},
@@ -212,7 +214,8 @@ void Runtime::run_part(Part& part, Workspace& space, std::span<const TokenRow> r
 }
 
 // With rows enough for all threads, each thread runs rows of its own from the first layer to the last: nobody waits for
-// anybody in between, and what a thread made is still in its cache. Fewer rows are run by all threads together.
+// anybody in between, and what a thread made is still in its cache. Fewer rows are run by all threads together, or by
+// one if they are hardly worth it.
 void Runtime::run_batch(std::span<const TokenRow> rows, std::span<const std::size_t> which,
                         std::vector<std::vector<float>>& hidden) {
   std::size_t tokens = 0;
@@ -222,13 +225,15 @@ void Runtime::run_batch(std::span<const TokenRow> rows, std::span<const std::siz
   const std::size_t hands = std::min({workers, which.size(), tokens / enough});
   if (hands < 2 || 2 * hands <= workers) {  // too many would stand idle
     Part part = make_part(rows, {which.begin(), which.end()});
-    return run_part(part, *trunk_space_, rows, hidden);
+    const Device::Lease lease(*device_, threads_for(trunk_work(tokens)));
+    return run_part(part, {lease.together(), *trunk_space_}, rows, hidden);
   }
   std::vector<Part> parts;
   for (std::vector<std::size_t>& hand : deal(rows, which, hands)) parts.push_back(make_part(rows, std::move(hand)));
+  const Device::Lease lease(*device_, static_cast<int>(hands));
   crew_->run(static_cast<int>(hands), [&](int job) {
     const auto hand = static_cast<std::size_t>(job);  // the first has the most tokens: its workspace is the largest
-    run_part(parts[hand], *hand_spaces_[hand], rows, hidden);
+    run_part(parts[hand], {lease.single(job), *hand_spaces_[hand]}, rows, hidden);
   });
 }
 
@@ -255,6 +260,18 @@ std::vector<std::vector<float>> Runtime::trunk(std::span<const TokenRow> rows) {
     first = last;
   }
   return hidden;
+}
+
+// Multiplications, roughly: a layer has some twelve squares of its width.
+double Runtime::trunk_work(std::size_t tokens) const {
+  return 12.0 * sizes_.layers * sizes_.embedding * sizes_.embedding * static_cast<double>(tokens);
+}
+
+// Several threads meet at every operation. What one does in a few milliseconds is done before that pays, and leaves the
+// others to other models.
+int Runtime::threads_for(double work) const {
+  constexpr double kWorthMeeting = 1e9;
+  return work < kWorthMeeting ? 1 : device_->threads();
 }
 
 int CausalRow::past_length() const {
@@ -316,8 +333,9 @@ std::vector<std::vector<float>> Runtime::continue_rows(std::span<const CausalRow
   Graph g(shapes, sizes_.layers, packed());
   ggml_tensor* output = network_->trunk(g);
   const Graph::Inputs in = g.inputs();
+  const Device::Lease lease(*device_, threads_for(trunk_work(tokens.size())));
   const std::span<const float> all =
-      compute(g, *trunk_space_, output,
+      compute(g, {lease.together(), *trunk_space_}, output,
               {{in.tokens, tokens.data()}, {in.positions, positions.data()}, {in.asked, asked.data()}}, rows);
   keep_made(g, rows);
   std::vector<std::vector<float>> hidden;
@@ -336,9 +354,7 @@ int Runtime::max_head_rows() const {
   return static_cast<int>(std::clamp<std::size_t>(kBytes / row, 1, static_cast<std::size_t>(options_.max_tokens)));
 }
 
-std::shared_ptr<Runtime::Workspace> Runtime::make_workspace() const {
-  return std::make_shared<Workspace>(device_->backend());
-}
+std::shared_ptr<Runtime::Workspace> Runtime::make_workspace() const { return std::make_shared<Workspace>(*device_); }
 
 std::vector<float> Runtime::head(std::span<const float> hidden) {
   const std::lock_guard turn(turn_);
@@ -358,7 +374,8 @@ std::span<const float> Runtime::head_in(std::span<const float> hidden, Workspace
   Graph g({}, 0, packed());
   ggml_tensor* input = g.input(GGML_TYPE_F32, sizes_.embedding, static_cast<std::int64_t>(hidden.size() / width));
   ggml_tensor* output = network_->head(g, input);
-  return compute(g, space, output, {{input, hidden.data()}});
+  const Device::Lease lease(*device_, threads_for(static_cast<double>(hidden.size()) * sizes_.outputs));
+  return compute(g, {lease.together(), space}, output, {{input, hidden.data()}});
 }
 
 }  // namespace pgdlm

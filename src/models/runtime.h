@@ -78,6 +78,10 @@ class Runtime {
 
  private:
   struct Setting;
+  struct Place {  // who runs a graph, and in which memory
+    ggml_backend_t backend;
+    Workspace& space;
+  };
   struct Part;
 
   PackedWeights* packed() { return device_->cpu() ? &packed_ : nullptr; }
@@ -85,10 +89,12 @@ class Runtime {
   void keep_made(const Graph& g, std::span<const CausalRow> rows);
   std::span<const float> head_in(std::span<const float> hidden, Workspace& space);
   Part make_part(std::span<const TokenRow> rows, std::vector<std::size_t> which);
-  void run_part(Part& part, Workspace& space, std::span<const TokenRow> rows, std::vector<std::vector<float>>& hidden);
+  void run_part(Part& part, Place place, std::span<const TokenRow> rows, std::vector<std::vector<float>>& hidden);
   void run_batch(std::span<const TokenRow> rows, std::span<const std::size_t> which,
                  std::vector<std::vector<float>>& hidden);
-  std::span<const float> compute(Graph& g, Workspace& space, ggml_tensor* output, const std::vector<Setting>& settings,
+  double trunk_work(std::size_t tokens) const;
+  int threads_for(double work) const;
+  std::span<const float> compute(Graph& g, Place place, ggml_tensor* output, const std::vector<Setting>& settings,
                                  std::span<const CausalRow> rows = {});
 
   std::shared_ptr<const Weights> weights_;

@@ -1,8 +1,10 @@
 // The runtime's promises: a row comes out the same in any batch, alone, in parts, on any number of threads; asked
 // positions are those of the full output, and nothing else is copied from a device.
 #include <numeric>
+#include <thread>
 
 #include "models/each_device.h"
+#include "parity/random_gguf.h"
 #include "pgdlm/error.h"
 
 namespace pgdlm {
@@ -91,6 +93,46 @@ TEST_P(EachClassifier, ATextIsTheSameInAnyBatch) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, EachClassifier, everywhere("bert-classifier", "roberta-classifier"), device_test_name);
+
+// Large enough that threads share one forward (a row of 100) or have rows of their own (four of them); one alone runs a
+// row of 5.
+struct SeveralThreads : testing::Test {
+  SeveralThreads() {
+    parity::write_random_gguf(path, {.layers = 4, .embedding = 512, .heads = 4, .kv_heads = 4, .feed_forward = 1024});
+  }
+  std::shared_ptr<Model> open(int threads) const { return load(path, Where::cpu, {.device = {.threads = threads}}); }
+
+  std::filesystem::path path = scratch() / "several.gguf";
+  const std::vector<std::vector<int>> batches = {{100}, {5}, {100, 80, 100, 90}};
+};
+
+TEST_F(SeveralThreads, ChangeNoBit) {
+  const auto one = open(1), three = open(3);
+  for (const auto& lengths : batches) {
+    const auto rows = random_rows(*one, lengths);
+    EXPECT_EQ(hidden(*three, rows), hidden(*one, rows));
+  }
+}
+
+TEST_F(SeveralThreads, AreLentToTheModelsOfADevice) {
+  const auto model = open(2), other = open(2);
+  EXPECT_EQ(&model->runtime().device(), &other->runtime().device());
+  EXPECT_NE(&model->runtime().device(), &open(1)->runtime().device());
+  std::vector<std::vector<std::vector<Token>>> rows;
+  for (const auto& lengths : batches) rows.push_back(random_rows(*model, lengths));
+  const auto run = [&](Model& m) {
+    std::vector<std::vector<std::vector<float>>> states;
+    for (int round = 0; round < 3; ++round)
+      for (const auto& batch : rows) states.push_back(hidden(m, batch));
+    return states;
+  };
+  const auto alone = run(*model);
+  std::vector<std::vector<std::vector<float>>> beside;
+  std::thread neighbour([&] { beside = run(*other); });
+  EXPECT_EQ(run(*model), alone);
+  neighbour.join();
+  EXPECT_EQ(beside, alone);
+}
 
 }  // namespace
 }  // namespace pgdlm
