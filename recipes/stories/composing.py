@@ -9,6 +9,9 @@ from math_stories import BOXES, FAMILY, ITEMS, Story, divisor, people, template,
 
 DAYS = ("Monday", "Tuesday", "Friday", "Sunday")
 COLORS = ("red", "blue", "green", "new", "old")
+GETS = ("buys", "finds", "makes", "bakes", "brings", "collects", "gets", "takes", "opens", "earns")
+PARTS = ("sells", "loses", "eats", "gives away", "breaks", "needs", "puts away")
+GONE = ("sold", "eaten", "given away", "taken", "lost", "put away", "given to a friend")
 THEN = ("Then", "Later", "After that", "After lunch", "In the evening", "The next day", "On Monday", "On Friday")
 
 
@@ -37,7 +40,7 @@ def has(s, who, item):
 def in_boxes(s, who, item):
     (box, boxes), p, q = s.rng.choice(BOXES), s.number(2, 12), s.number(2, 20)
     s.say(f"{who[0]} has {p} {boxes}, and in each {box} are {q} {item}.", f"{who[0]} opens {p} {boxes} of {q} {item} each.",
-          f"{who[0]} takes {p} {boxes}. All of them have {q} {item} in them.", f"There are {q} {item} in a {box}, and {who[0]} has {p} {boxes}.")
+          f"{who[0]} takes {p} {boxes}. All of them have {q} {item} in them.", f"{who[0]} {s.rng.choice(GETS)} {p} {boxes} of {item} with {q} in each.", f"There are {q} {item} in a {box}, and {who[0]} has {p} {boxes}.")
     return s.step(item, p, "*", q)
 
 
@@ -46,8 +49,11 @@ def of_kinds(s, who, item):
     counts = [s.number(3, 40) for _ in kinds]
     listed = [f"{n} {kind}" for n, kind in zip(counts, kinds)]
     if s.chance(0.5):
+        full = [f"{part} {item}" for part in listed]
         s.say(f"{who[0]} has {', '.join(listed[:-1])} and {listed[-1]} {item}.",
-              f"{who[0]} collects {', '.join(listed[:-1])} and {listed[-1]} {item}.")
+              f"{who[0]} collects {', '.join(listed[:-1])} and {listed[-1]} {item}.",
+              f"{who[0]} {s.rng.choice(GETS)} {', '.join(full[:-1])} and {full[-1]}.",
+              f"On the table of {who[0]} are {', '.join(full[:-1])} and {full[-1]}.")
     else:
         s.say_shuffled(*(f"There are {part} {item} in the room of {who[0]}." for part in listed))
         counts = [int(text.split()[2]) for text in s.sentences[-len(kinds):]]
@@ -109,7 +115,9 @@ def compare(s, name, other, a, item, label=None):
 def more(s, who, x, item):
     (he, his, him), b = who[1], s.number(2, 60)
     tell(s, f"{he} gets {b} more {item}.", f"{his} {s.rng.choice(FAMILY)} brings {b} {item}.", f"{b} new {item} come from the store.",
-         f"{he} puts {b} more {item} with the others.", f"{he} adds {b} {item}.", f"{his} {s.rng.choice(FAMILY)} has {b} {item} for {him}.")
+         f"{he} puts {b} more {item} with the others.", f"{he} adds {b} {item}.", f"{his} {s.rng.choice(FAMILY)} has {b} {item} for {him}.",
+         f"{he} {s.rng.choice(GETS)} {b} {item}.", f"{he} also {s.rng.choice(GETS)} {b} {item}.", f"{he} {s.rng.choice(GETS)} {b} more {item}.",
+         f"{b} {item} are added.", f"there are {b} more {item} in a bag.", f"{b} {item} are put on the table.")
     return s.step(item, x, "+", b)
 
 
@@ -124,7 +132,9 @@ def more_twice(s, who, x, item):
 def fewer(s, who, x, item):
     (he, his, him), b = who[1], s.number(2, min(60, max(2, x - 1)))
     tell(s, f"{he} gives {b} {item} away.", f"{b} {item} are taken by {his} {s.rng.choice(FAMILY)}.", f"{b} of them break.", f"{he} loses {b} of them.",
-         f"{his} {s.rng.choice(FAMILY)} wants {b} {item} and gets them.", f"{b} of the {item} are sold.", f"{he} puts {b} {item} back.")
+         f"{his} {s.rng.choice(FAMILY)} wants {b} {item} and gets them.", f"{b} of the {item} are sold.", f"{he} puts {b} {item} back.",
+         f"{he} {s.rng.choice(PARTS)} {b} {item}.", f"{he} {s.rng.choice(PARTS)} {b} of the {item}.", f"{b} {item} are {s.rng.choice(GONE)}.",
+         f"{b} of them are {s.rng.choice(GONE)}.", f"a friend takes {b} {item} home.", f"the children take {b} {item}.")
     return s.step("left", x, "-", b)
 
 
@@ -138,7 +148,9 @@ def more_groups(s, who, x, item):
 def fewer_groups(s, who, x, item):
     (he, his, him), (box, boxes), p, q = who[1], s.rng.choice(BOXES), s.number(2, 9), s.number(2, 9)
     tell(s, f"{p} children take {q} {item} each.", f"{he} puts {q} {item} into each of {p} {boxes} and gives the {boxes} away.",
-         f"{p} friends get {q} of the {item} each.", f"{he} sells {q} {item} on each of {p} days.", f"{q} {item} go to each of {p} teams.")
+         f"{p} friends get {q} of the {item} each.", f"{he} sells {q} {item} on each of {p} days.", f"{q} {item} go to each of {p} teams.",
+         f"{p} people {s.rng.choice(('eat', 'take', 'get', 'buy'))} {q} {item} each.", f"each of {p} friends {s.rng.choice(('takes', 'wants', 'buys'))} {q} {item}.",
+         f"there are {p} children and each of them {s.rng.choice(('eats', 'takes', 'gets'))} {q} {item}.", f"every one of {p} friends gets {q} {item}.")
     return s.step("left", x, "-", s.step("given", p, "*", q))
 
 
@@ -249,7 +261,7 @@ def earns(s, who):
 
 def sells(s, who):
     a, p, item = s.number(2, 20), s.number(2, 9), s.rng.choice(ITEMS)
-    s.say(f"{who[0]} sells {a} {item} at {p} dollars each.", f"{who[0]} has {a} {item} and sells all of them for {p} dollars each.",
+    s.say(f"{who[0]} sells {a} {item} at {p} dollars each.", f"Each day {who[0]} sells {a} {item} and gets {p} dollars for each.", f"{who[0]} has {a} {item} and sells all of them for {p} dollars each.",
           f"At the market {who[0]} gets {p} dollars for each of {a} {item}.")
     return s.step("dollars", a, "*", p)
 
@@ -269,7 +281,7 @@ def owns(s, who):
 
 def goes_on(s, who, x):
     unit, d = s.rng.choice(("day", "week")), s.number(2, 7)
-    s.say(f"It is the same on each of {d} {unit}s.", f"This is done every {unit} for {d} {unit}s.")
+    s.say(f"It is the same on each of {d} {unit}s.", f"{sentence(who[1][0])} works like this for {d} {unit}s.", f"This is done every {unit} for {d} {unit}s.")
     return s.step("dollars", x, "*", d)
 
 
@@ -302,13 +314,13 @@ def both_earn(s, who, x):
     m = s.rng.choice([p[0] for p in people(s, 3) if p[0] != who[0]])
     d = s.number(2, 40)
     if s.chance(0.5):
-        s.say(f"{m} has {d} dollars more than {who[0]}.", f"{m} gets {d} dollars more.")
+        s.say(f"{m} has {d} dollars more than {who[0]}.", f"{m} gets {d} dollars more.", f"{m} {s.rng.choice(('earns', 'gets', 'saves'))} {d} more dollars than {who[0]}.")
         y = s.step(m, x, "+", d)
     else:
         f = s.number(2, 4)
         s.say(f"{m} has {times(s, f)} as many dollars as {who[0]}.")
         y = s.step(m, x, "*", f)
-    s.say("They put all of it into one box.", f"{who[0]} and {m} share what they have.")
+    s.say("They put all of it into one box.", f"{who[0]} and {m} share what they have.", "They put together what they have.")
     return s.step("total", x, "+", y)
 
 
@@ -438,3 +450,29 @@ def places(s):
             taken = s.step("taken", taken, "-", n)
     s.say(f"How many {place} are not taken?", f"How many {place} are there for others?", f"How many {place} are left?")
     s.step("left", x, "-", taken)
+
+
+@template(weight=6)
+def seats(s):
+    """Chairs in rows or at tables, and people who come and go."""
+    rows, where, who = s.rng.choice((("rows", "in a room", "people"), ("tables", "in a school", "children"), ("tables", "at a party", "friends"), ("rows", "on a boat", "people"),
+                                     ("rows", "in a bus", "children")))
+    a, b, here = s.number(3, 15), s.number(3, 18), s.number(3, 40)
+    s.say(f"There are {a} {rows} {where} and {b} chairs for each of them.", f"{where.capitalize()} are {a} {rows} of {b} chairs.", f"{where.capitalize()} there are {b} chairs in each of {a} {rows}." if rows == "rows" else f"{where.capitalize()} there are {b} chairs at each of {a} {rows}.")
+    x = s.step("chairs", a, "*", b)
+    s.say(f"{here} {who} sit there.", f"At first {here} {who} come.", f"There are {here} {who} who sit.")
+    for _ in range(s.number(0, 3)):
+        n = s.number(2, 25)
+        if s.chance(0.55):
+            tell(s, f"{n} more {who} come.", f"{n} {who} come in.", f"{n} {who} sit with them.", f"{n} other {who} take a chair.")
+            here = s.step("people" if who == "people" else "children", here, "+", n)
+        else:
+            tell(s, f"{n} {who} go home.", f"{n} {who} leave.", f"{n} of them go out.", f"{n} of the {who} go away.")
+            here = s.step("people" if who == "people" else "children", here, "-", n)
+    if s.chance(0.75):
+        s.say("How many chairs are left?", f"How many more {who} can sit?", "How many chairs does nobody take?" if s.chance(0.2) else "How many chairs are there for others?")
+        s.step("left", x, "-", here)
+    else:
+        s.say(f"How many {who} are there in the end?")
+        s.steps = [line for line in s.steps if not line.startswith("chairs")]
+        s.last = here
