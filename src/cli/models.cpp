@@ -48,6 +48,9 @@ int models() {
   fmt::print("\n");
   for (const std::filesystem::path& path : models_on_shelves())
     fmt::print("\n{}\n      {}\n      {}\n", printable(path.stem().string()), describe(path), printable(path.string()));
+  std::vector<std::string> judges;
+  for (const std::filesystem::path& path : judges_on_shelves()) judges.push_back(printable(path.stem().string()));
+  if (!judges.empty()) fmt::print("\njudges, for `pgdlm judge`: {}\n", fmt::join(judges, ", "));
   return 0;
 }
 
