@@ -5,7 +5,7 @@
 # clang-16, the compiler we check with; `make WERROR=OFF` builds in spite of them.
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-dev test-tsan lint format bench bench-peers theory eval-models clean bootstrap release dev tsan
+.PHONY: help build demo test test-dev test-tsan lint format bench bench-peers theory eval-models install clean bootstrap release dev tsan
 MAKEFLAGS += --no-print-directory
 
 # Looked up when a recipe runs, that is after bootstrap has installed it.
@@ -58,6 +58,10 @@ PGDLM ?= build/pgdlm
 eval-models: release ## measure the default models, up to an hour; DATA=folder, ARGS="--quick", ARGS=--update
 	@scripts/bootstrap eval
 	@recipes/eval_models.py --data $(DATA) --pgdlm $(PGDLM) $(ARGS)
+
+PREFIX ?= /usr/local
+install: release ## the program and the default models; PREFIX=/usr/local
+	@cmake --install build --component program --prefix $(PREFIX) >/dev/null
 
 clean: ## remove the build trees; downloads stay in .cache
 	rm -rf build build-dev build-tsan
