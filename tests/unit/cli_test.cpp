@@ -58,6 +58,43 @@ TEST(Cli, ExplicitOptionsOverrideThePreset) {
   EXPECT_EQ(plan({"-k", "5", "-k", "6"}).particles, 6);
 }
 
+// Scores nothing; what matters is whether it can judge a beginning.
+struct Mute final : Reward {
+  explicit Mute(bool prefixes) : prefixes(prefixes) {}
+  std::vector<double> score(std::span<const Candidate> texts) override { return std::vector<double>(texts.size()); }
+  bool accepts_prefixes() const override { return prefixes; }
+  bool prefixes;
+};
+
+TEST(Cli, ARewardOfPrefixesIsAskedAboutFinishedBlocks) {
+  const Mute able(true), unable(false);
+  const auto choose = [&](const Reward& reward, std::vector<const char*> line) {
+    line.insert(line.end(), {"--reward", "steps"});
+    return settled(parse(line), {.process = "llada", .block_length = 8}, &reward);
+  };
+  EXPECT_EQ(choose(able, {}).estimator, Estimator::prefix);
+  EXPECT_TRUE(choose(able, {}).resample_every->blocks());
+  EXPECT_EQ(choose(able, {"--resample-every", "3"}).resample_every->every, 3);
+  EXPECT_EQ(choose(able, {"--estimator", "random"}).estimator, Estimator::random);
+  EXPECT_EQ(choose(able, {"--process", "mdlm"}).estimator, Estimator::beam);
+  EXPECT_EQ(choose(able, {"--diffusion-block-length", "0"}).estimator, Estimator::beam);
+  EXPECT_EQ(choose(unable, {}).estimator, Estimator::beam);
+}
+
+TEST(Cli, AModelsWishesGiveWayToParticlesAndOptions) {
+  const ModelDefaults greedy{.process = "llada", .temperature = 0.0, .top_p = 0.9, .chat = true};
+  const auto choose = [&](std::vector<const char*> line) { return settled(parse(line), greedy, nullptr); };
+  EXPECT_EQ(choose({}).temp, 0.0);
+  EXPECT_EQ(choose({"--method", "greedy"}).temp, 0.0);
+  EXPECT_EQ(choose({"--method", "bon", "-k", "4"}).temp, 1.0);  // or all four would be the same
+  EXPECT_EQ(choose({"--method", "bon", "-k", "4", "--temp", "0.5"}).temp, 0.5);
+  EXPECT_EQ(choose({}).top_p, std::nullopt);  // the process has none
+  EXPECT_EQ(choose({"--process", "mdlm"}).top_p, 0.9);
+  EXPECT_EQ(choose({"--process", "mdlm", "--top-p", "1"}).top_p, 1.0);
+  EXPECT_EQ(choose({}).chat, true);
+  EXPECT_EQ(choose({"--no-chat"}).chat, false);
+}
+
 TEST(Cli, TheCanvasIsPromptAndGaps) {
   const auto opened = toy();
   const LanguageModel& model = *opened;
