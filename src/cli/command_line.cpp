@@ -240,8 +240,8 @@ void add_score(CLI::App& app, ScoreOptions& options) {
   CLI::App* score = app.add_subcommand("score", "Score texts with a reward.");
   Adder add{*score, "Options"};
   add_texts(add, options.input);
-  add({"reward", "", "a classifier as in sentiment:positive, a process reward as in prm, a GGUF file of either",
-       "NAME[:LABEL]"},
+  add({"reward", "", "as for generate: sentiment:positive, prm, 0.7*sentiment:positive + 0.3*cola, regex:/.../, ...",
+       "EXPRESSION"},
       options.reward);
   add({"prompt", "-p", "what the texts answer, for a process reward"}, options.prompt);
   add({"jsonl", "", "texts with their prompts: a file of lines {\"text\": ..., \"prompt\": ...}", "FILE"},

@@ -94,10 +94,9 @@ void visit_text_options(Options& o, Visitor& visit) {
       o.chat);
   visit({"model", "-m", "the denoiser: toy, a GGUF file, or a name that `pgdlm models` lists (toy)"}, o.model);
   visit({"reward", "",
-         "what to steer towards: a classifier as in sentiment:positive, a process reward as in prm, a GGUF file of "
-         "either; "
-         "for the toy also positive, negative, contains:WORD, length:A..B (none)",
-         "NAME[:LABEL]"},
+         "what to steer towards, as a sum: 0.7*sentiment:positive + 0.3*cola - toxicity, prm:min, contains:word, "
+         "regex:/.../, length:20..40, json, answer:42, must:contains:word, exec:./score.py (none)",
+         "EXPRESSION"},
         o.reward);
   visit({"seed", "", "same seed, same text, whatever the batch, threads or memo (0)"}, o.seed);
 

@@ -26,7 +26,7 @@ class ToyModel {
   std::shared_ptr<Denoiser> denoiser() const;
   // Null if it is none of `reward_names`.
   std::shared_ptr<Reward> reward(std::string_view name) const;
-  static std::vector<std::string> reward_names() { return {"positive", "negative", "contains:WORD", "length:A..B"}; }
+  static std::vector<std::string> reward_names() { return {"positive", "negative"}; }
 
   // Words are separated by white space or attached punctuation, case is ignored. An unknown word is an Error
   // that names the field it came from.

@@ -6,6 +6,7 @@
 
 #include "base/log_math.h"
 #include "pgdlm/error.h"
+#include "rewards/scale.h"
 #include "rewards/text_reward.h"
 #include "text/tokenizer.h"
 
@@ -24,10 +25,11 @@ std::size_t find_label(const Model& model, const std::string& label) {
 
 class ClassifierReward final : public TextReward {
  public:
-  ClassifierReward(std::shared_ptr<Model> model, const std::string& label)
+  ClassifierReward(std::shared_ptr<Model> model, const std::string& label, Scale scale)
       : model_(std::move(model)),
         tokenizer_(Tokenizer::make(read_vocabulary(*model_->file()))),
-        label_(find_label(*model_, label)) {}
+        label_(find_label(*model_, label)),
+        scale_(scale) {}
 
   std::vector<Scored> score(std::span<const Passage> texts) override {
     std::vector<std::vector<Token>> rows;
@@ -37,7 +39,7 @@ class ClassifierReward final : public TextReward {
       std::vector<double> log_p(logits.begin(), logits.end());
       const double sum = log_sum_exp(log_p);
       for (double& l : log_p) l -= sum;
-      scores.push_back({log_p[label_], log_p});
+      scores.push_back({scaled(log_p[label_], scale_), log_p});
     }
     return scores;
   }
@@ -56,13 +58,15 @@ class ClassifierReward final : public TextReward {
   std::shared_ptr<Model> model_;
   std::shared_ptr<const Tokenizer> tokenizer_;
   std::size_t label_;
+  Scale scale_;
 };
 
 }  // namespace
 
-std::unique_ptr<TextReward> make_classifier_reward(std::shared_ptr<Model> model, const std::string& label) {
+std::unique_ptr<TextReward> make_classifier_reward(std::shared_ptr<Model> model, const std::string& label,
+                                                   Scale scale) {
   model->require(Role::classifier);
-  return std::make_unique<ClassifierReward>(std::move(model), label);
+  return std::make_unique<ClassifierReward>(std::move(model), label, scale);
 }
 
 }  // namespace pgdlm

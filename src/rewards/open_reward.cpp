@@ -1,6 +1,9 @@
 #include "rewards/open_reward.h"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -9,20 +12,79 @@
 
 #include "catalog/shelf.h"
 #include "pgdlm/error.h"
+#include "rewards/exec_reward.h"
+#include "rewards/expression.h"
+#include "rewards/rules.h"
 
 namespace pgdlm {
 namespace {
 
 constexpr const char* kSize = "-nano";  // of the default models; a reward may be named without it
 
-// A reward's name in its two parts.
-struct Name {
-  std::string model, argument;
-};
+template <class T, std::size_t N>
+T choose(const std::string& what, const std::string& word, const std::array<std::pair<const char*, T>, N>& known) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : known) {
+    if (word == name) return value;
+    names.emplace_back(name);
+  }
+  throw Error(ErrorCode::invalid_request,
+              fmt::format("reward: {} is '{}', allowed: {}", what, word, fmt::join(names, ", ")));
+}
 
-Name parse_name(const std::string& name) {
-  const std::size_t colon = name.ends_with(".gguf") ? std::string::npos : name.rfind(':');
-  return {name.substr(0, colon), colon == std::string::npos ? "" : name.substr(colon + 1)};
+Scale parse_scale(const std::string& word) {
+  return choose<Scale, 3>("the scale after @", word, {{{"log", Scale::log}, {"p", Scale::p}, {"logit", Scale::logit}}});
+}
+
+Aggregation parse_aggregation(const std::string& word) {
+  if (word.empty()) return Aggregation::last;
+  return choose<Aggregation, 5>("what joins the steps", word,
+                                {{{"last", Aggregation::last},
+                                  {"min", Aggregation::min},
+                                  {"prod", Aggregation::prod},
+                                  {"mean", Aggregation::mean},
+                                  {"model", Aggregation::model}}});
+}
+
+// "20..40"
+std::unique_ptr<TextReward> parse_length(const std::string& text) {
+  int low = 0, high = -1;
+  const std::size_t dots = text.find("..");
+  const auto whole = [&](std::string_view part, int& number) {
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
+    return error == std::errc() && end == part.data() + part.size() && number >= 0;
+  };
+  const bool sound = dots != std::string::npos && whole(std::string_view(text).substr(0, dots), low) &&
+                     whole(std::string_view(text).substr(dots + 2), high) && low <= high;
+  if (!sound)
+    throw Error(ErrorCode::invalid_request, fmt::format("reward: 'length:{}' is not a range of words", text),
+                "write length:A..B with 0 <= A <= B, such as length:8..12");
+  return make_length(low, high);
+}
+
+// "/PATTERN/" or "/PATTERN/i"; the parser of expressions has seen to the slashes.
+std::unique_ptr<TextReward> parse_regex(const std::string& text) {
+  const std::size_t end = text.rfind('/');
+  const std::string flags = end == std::string::npos ? "" : text.substr(end + 1);
+  if (text.size() < 2 || text[0] != '/' || end == 0 || (!flags.empty() && flags != "i"))
+    throw Error(ErrorCode::invalid_request, fmt::format("reward: 'regex:{}' is not regex:/PATTERN/", text),
+                "put the pattern between slashes; an i behind them ignores case");
+  return make_regex(text.substr(1, end - 1), flags == "i");
+}
+
+std::unique_ptr<TextReward> open_rule(const std::string& kind, const std::string& argument) {
+  if (kind == "contains") return make_contains(argument);
+  if (kind == "regex") return parse_regex(argument);
+  if (kind == "length") return parse_length(argument);
+  if (kind == "answer") return make_answer(argument);
+  if (kind == "json" && argument.empty()) return make_json();
+  return nullptr;
+}
+
+// What stands before the first colon, and what behind it.
+std::pair<std::string, std::string> cut(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  return {text.substr(0, colon), colon == std::string::npos ? "" : text.substr(colon + 1)};
 }
 
 // What `pgdlm models` calls them: a reward named "prm" is the file prm-nano.
@@ -35,54 +97,87 @@ std::optional<std::filesystem::path> find_reward_model(const std::string& name) 
   return looks_like_a_file ? std::optional<std::filesystem::path>(name) : std::nullopt;
 }
 
-Error unknown(const std::string& name, std::vector<std::string> known) {
-  known.insert(known.end(), {"MODEL", "MODEL:LABEL"});
-  return Error(ErrorCode::invalid_request, fmt::format("reward is '{}', allowed: {}", name, fmt::join(known, ", ")),
-               "MODEL is a classifier or a process reward: a GGUF file, or a name that `pgdlm models` lists");
-}
+// Opens the terms of one expression; terms that name the same file share it.
+class Opener {
+ public:
+  Opener(const ModelOptions& options, const std::shared_ptr<const LanguageModel>& writer)
+      : options_(options), writer_(writer) {}
 
-Aggregation parse_aggregation(const std::string& name) {
-  constexpr std::array<std::pair<std::string_view, Aggregation>, 4> known = {{{"last", Aggregation::last},
-                                                                              {"min", Aggregation::min},
-                                                                              {"prod", Aggregation::prod},
-                                                                              {"mean", Aggregation::mean}}};
-  if (name.empty()) return Aggregation::last;
-  for (const auto& [word, value] : known)
-    if (name == word) return value;
-  throw Error(ErrorCode::invalid_request,
-              fmt::format("reward: steps joined by '{}', allowed: last, min, prod, mean", name));
-}
+  std::unique_ptr<TextReward> open(const std::string& term) {
+    if (writer_)
+      if (std::shared_ptr<Reward> own = writer_->own_reward(term)) return make_own_reward(writer_, std::move(own));
+    const auto [kind, argument] = cut(term);
+    if (kind == "must") return open_must(argument);
+    if (kind == "exec") return make_exec_reward(argument);
+    if (auto rule = open_rule(kind, argument)) return rule;
+    return open_model(term);
+  }
 
-std::unique_ptr<TextReward> load_text_reward(const std::filesystem::path& path, const std::string& argument,
-                                             const ModelOptions& options) {
-  std::shared_ptr<Model> model = Model::load(path, options);
-  if (model->role() == Role::classifier) return make_classifier_reward(std::move(model), argument);
-  if (model->role() == Role::process_reward) return make_process_reward(std::move(model), parse_aggregation(argument));
-  throw Error(ErrorCode::invalid_request, fmt::format("reward: {} is a {}, expected a classifier or a process reward",
-                                                      model->file()->path(), role_name(model->role())));
-}
+ private:
+  std::unique_ptr<TextReward> open_must(const std::string& term) {
+    const auto [kind, argument] = cut(term);
+    auto rule = kind == "length" ? nullptr : open_rule(kind, argument);
+    if (!rule)
+      throw Error(ErrorCode::invalid_request, fmt::format("reward: must:{} is not a rule", term),
+                  "rules are contains:WORDS, regex:/PATTERN/, json and answer:NUMBER");
+    return make_must(std::move(rule));
+  }
+
+  std::unique_ptr<TextReward> open_model(const std::string& term) {
+    const std::size_t at = term.find('/') == std::string::npos ? term.rfind('@') : term.find('@', term.rfind('/'));
+    const std::string name = term.substr(0, at);
+    const std::size_t colon = name.ends_with(".gguf") ? std::string::npos : name.rfind(':');
+    const auto path = find_reward_model(name.substr(0, colon));
+    if (!path) throw unknown(term);
+    const std::string argument = colon == std::string::npos ? "" : name.substr(colon + 1);
+    const std::optional<Scale> scale =
+        at == std::string::npos ? std::nullopt : std::optional(parse_scale(term.substr(at + 1)));
+    const std::shared_ptr<Model> model = load(*path);
+    if (model->role() == Role::classifier) return make_classifier_reward(model, argument, scale.value_or(Scale::log));
+    if (model->role() == Role::process_reward)
+      return make_process_reward(model, parse_aggregation(argument), scale.value_or(Scale::p));
+    throw Error(ErrorCode::invalid_request, fmt::format("reward: {} is a {}, expected a classifier or a process reward",
+                                                        model->file()->path(), role_name(model->role())));
+  }
+
+  std::shared_ptr<Model> load(const std::filesystem::path& path) {
+    std::shared_ptr<Model>& model = models_[path];
+    if (!model) model = Model::load(path, options_);
+    return model;
+  }
+
+  Error unknown(const std::string& term) const {
+    std::vector<std::string> known = {"none"};
+    if (writer_) std::ranges::copy(writer_->own_rewards(), std::back_inserter(known));
+    return Error(ErrorCode::invalid_request,
+                 fmt::format("reward is '{}', allowed: {}, MODEL:LABEL, contains:WORDS, regex:/PATTERN/, length:A..B, "
+                             "json, answer:NUMBER, exec:COMMAND",
+                             term, fmt::join(known, ", ")),
+                 "MODEL is a classifier or a process reward: a GGUF file, or a name that `pgdlm models` lists");
+  }
+
+  const ModelOptions& options_;
+  const std::shared_ptr<const LanguageModel>& writer_;
+  std::map<std::filesystem::path, std::shared_ptr<Model>> models_;
+};
 
 }  // namespace
 
-std::unique_ptr<TextReward> open_text_reward(const std::string& name, const ModelOptions& options) {
-  const auto [model, argument] = parse_name(name);
-  const auto path = find_reward_model(model);
-  if (!path) throw unknown(name, {});
-  return load_text_reward(*path, argument, options);
+std::unique_ptr<TextReward> open_text_reward(const std::string& expression, const ModelOptions& options,
+                                             const std::shared_ptr<const LanguageModel>& writer) {
+  Opener opener(options, writer);
+  std::vector<WeightedReward> terms;
+  for (const Term& term : parse_expression(expression))
+    terms.push_back({term.weight, term.reward, opener.open(term.reward)});
+  if (terms.size() == 1 && terms[0].weight == 1) return std::move(terms[0].reward);
+  return make_blend(std::move(terms));
 }
 
-std::shared_ptr<Reward> open_reward(const std::string& name, std::shared_ptr<const LanguageModel> writer,
+std::shared_ptr<Reward> open_reward(const std::string& expression, const std::shared_ptr<const LanguageModel>& writer,
                                     const ModelOptions& options) {
-  if (name == "none") return nullptr;
-  if (std::shared_ptr<Reward> own = writer->own_reward(name)) return own;
-  const auto [model, argument] = parse_name(name);
-  const auto path = find_reward_model(model);
-  if (!path) {
-    std::vector<std::string> known = writer->own_rewards();
-    known.insert(known.begin(), "none");
-    throw unknown(name, std::move(known));
-  }
-  return make_passage_reward(std::move(writer), load_text_reward(*path, argument, options));
+  if (expression == "none") return nullptr;
+  if (std::shared_ptr<Reward> own = writer->own_reward(expression)) return own;  // it need not read text
+  return make_passage_reward(writer, open_text_reward(expression, options, writer));
 }
 
 }  // namespace pgdlm

@@ -1,4 +1,13 @@
-// Rewards by name, as `--reward` takes them.
+// Rewards by their expressions, as `--reward` takes them (expression.h). A term is
+//
+//   MODEL[:LABEL][@SCALE]   a classifier: log p(label), or p or its logit as SCALE says
+//   MODEL[:JOIN][@SCALE]    a process reward: p after the last step, or the steps' min, prod or mean, or model
+//   contains:WORDS  regex:/PATTERN/[i]  json  answer:NUMBER      1 if the reply keeps the rule, else 0
+//   length:A..B             0, less 1 for each word the reply is off
+//   must:TERM               of a rule: a text that breaks it is forbidden
+//   exec:COMMAND            a program that scores (exec_reward.h)
+//
+// MODEL is a GGUF file, a name on a shelf, or such a name without its "-nano".
 #pragma once
 
 #include <memory>
@@ -8,13 +17,13 @@
 
 namespace pgdlm {
 
-// MODEL[:ARGUMENT]. MODEL is a GGUF file, a name on a shelf, or such a name without its "-nano". A classifier's
-// argument is a label, a process reward's how its steps become one number: last, min, prod, mean.
-// Error{invalid_request} if there is no such reward. Loads the weights: keep one object for all texts.
-std::unique_ptr<TextReward> open_text_reward(const std::string& name, const ModelOptions& options = {});
+// Error{invalid_request} says what there is no such thing of. Loads weights: keep one object for all texts. A writer
+// adds the rewards of its own (the toy's).
+std::unique_ptr<TextReward> open_text_reward(const std::string& expression, const ModelOptions& options = {},
+                                             const std::shared_ptr<const LanguageModel>& writer = nullptr);
 
-// "none" (null), a reward of the writer's own (the toy's), or one of the above for what it writes.
-std::shared_ptr<Reward> open_reward(const std::string& name, std::shared_ptr<const LanguageModel> writer,
+// The same for what `writer` writes; null for "none".
+std::shared_ptr<Reward> open_reward(const std::string& expression, const std::shared_ptr<const LanguageModel>& writer,
                                     const ModelOptions& options = {});
 
 }  // namespace pgdlm

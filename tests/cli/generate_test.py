@@ -123,9 +123,19 @@ class Generate(ProgramTest):
         self.assertEqual(without_cost(self.generate("-f", "prompt.txt", *SMALL)), expected)
         self.assertEqual(without_cost(self.generate("-p", "THE  movie", *SMALL)), expected)
 
+    def test_a_program_as_a_reward(self):
+        with open(self.path("score.py"), "w") as file:
+            file.write("import json, sys\nfor line in sys.stdin:\n    texts = json.loads(line)['texts']\n"
+                       "    print(json.dumps({'scores': [-len(t['reply']) / 100 for t in texts]}), flush=True)\n")
+        answer = self.generate("The movie", "--reward", "exec:python3 -S score.py", "--method", "smc", *SMALL[:6])
+        self.assertAlmostEqual(answer["reward"], -len(answer["text"].removeprefix("The movie ")) / 100, delta=0.02)
+        failed = self.run_pgdlm("generate", "The movie", "--reward", "exec:exit 1", *SMALL)
+        self.assertEqual(failed.returncode, 2)
+        self.assertIn("exec:exit 1 ended without an answer", failed.stderr)
+
     def test_degenerate_is_an_answer(self):
         # Nothing but `gem` in one place would do, and the chain all but never puts it there.
-        answer = self.generate("--infill", "the plot was rather [MASK:1] .", "--reward", "contains:gem", "-k", "4")
+        answer = self.generate("--infill", "the plot was rather [MASK:1] .", "--reward", "must:contains:gem", "-k", "4")
         self.assertEqual(answer["status"], "degenerate")
         self.assertIsNone(answer["reward"])
         self.assertTrue(answer["text"].startswith("The plot was rather"))

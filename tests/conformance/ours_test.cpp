@@ -154,7 +154,7 @@ TEST(Rewards, OfTheToyModelKeepTheContract) {
   for (const char* text : {"the movie was great.", "the movie was a mess and the plot felt long.", "i hated it."})
     texts.push_back(model.encode(text));
   texts.back().push_back(model.eos());
-  for (const char* name : {"positive", "negative", "contains:great", "length:3..5"})
+  for (const char* name : {"positive", "negative"})
     EXPECT_THAT(check_reward(*model.reward(name), texts, 1), conformant()) << name;
 }
 

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <cstdlib>
 
 #include "models/devices.h"
@@ -62,16 +63,31 @@ TEST_F(OpenReward, ByNameFileAndLabel) {
   EXPECT_NE(score("mood:" + labels.front()), score("mood:" + labels.back()));
   EXPECT_NE(score("mood"), score("mood-large"));
   EXPECT_EQ(score("steps"), score("steps:last"));
+  EXPECT_NEAR(score("mood@p"), std::exp(score("mood")), 1e-12);
+  EXPECT_NEAR(score("mood-nano:" + labels.back() + "@logit"), std::log(score("mood@p") / (1 - score("mood@p"))), 1e-9);
+  EXPECT_NEAR(score("steps@log"), std::log(score("steps")), 1e-12);
+  EXPECT_NEAR(score("2*mood@p - steps"), 2 * score("mood@p") - score("steps"), 1e-12);
 }
 
 TEST_F(OpenReward, WhatThereIsNotIsRefused) {
-  EXPECT_THAT(refusal("positive", writer), HasSubstr("reward is 'positive', allowed: none, MODEL"));
-  EXPECT_THAT(refusal("happy", toy), AllOf(HasSubstr("reward is 'happy'"), HasSubstr("positive, negative, contains")));
-  EXPECT_THAT(refusal("", toy), HasSubstr("reward is ''"));
+  EXPECT_THAT(refusal("positive", writer), HasSubstr("reward is 'positive', allowed: none, MODEL:LABEL"));
+  EXPECT_THAT(refusal("happy", toy),
+              AllOf(HasSubstr("reward is 'happy'"), HasSubstr("none, positive, negative, MODEL:LABEL")));
+  EXPECT_THAT(refusal("", toy), HasSubstr("expected a reward"));
   EXPECT_THROW(open_text_reward("positive"), Error);
-  EXPECT_THAT(refusal("steps:max", writer), HasSubstr("'max', allowed: last, min, prod, mean"));
+  EXPECT_THAT(refusal("steps:max", writer), HasSubstr("'max', allowed: last, min, prod, mean, model"));
   EXPECT_THAT(refusal("writer", writer), HasSubstr("is a denoiser, expected a classifier or a process reward"));
+  EXPECT_THAT(refusal("mood@q", writer), HasSubstr("'q', allowed: log, p, logit"));
   EXPECT_THAT(refusal("/no/such.gguf", writer), HasSubstr("/no/such.gguf"));
+}
+
+TEST_F(OpenReward, TheToysOwnCanBePartOfASum) {
+  const std::vector<Token> text = toy->encode("it was great .", "test");
+  const Candidate candidate{text, 1};
+  const auto score = [&](const std::string& name) {
+    return open_reward(name, toy, one_thread)->score({&candidate, 1})[0];
+  };
+  EXPECT_NEAR(score("2*positive + contains:great"), 2 * score("positive") + 1, 1e-12);
 }
 
 TEST_F(OpenReward, SteersARun) {

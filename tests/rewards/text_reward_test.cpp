@@ -126,5 +126,33 @@ TEST(PassageReward, KeepsTheContractOfAReward) {
   }
 }
 
+// Counts what it is asked, and fails when told to.
+struct Counting final : TextReward {
+  explicit Counting(int& asked, bool& broken) : asked(asked), broken(broken) {}
+  std::vector<Scored> score(std::span<const Passage> texts) override {
+    if (broken) throw Error(ErrorCode::invalid_request, "broken");
+    asked += static_cast<int>(texts.size());
+    return std::vector<Scored>(texts.size(), Scored{static_cast<double>(asked), {}});
+  }
+  int& asked;
+  bool& broken;
+};
+
+TEST(PassageReward, ATextIsScoredOnce) {
+  const auto writer = make_toy_language_model();
+  int asked = 0;
+  bool broken = true;
+  const auto reward = make_passage_reward(writer, std::make_unique<Counting>(asked, broken));
+  std::vector<Token> one = writer->encode("it was great .", "test"), two = writer->encode("it was awful .", "test");
+  std::vector<Token> same = one;
+  same.insert(same.end(), {writer->eos(), two[0]});  // nobody reads what follows the end
+  const std::vector<Candidate> candidates = {{one, 1}, {two, 1}, {same, 1}};
+  EXPECT_THROW(reward->score(candidates), Error);
+  broken = false;  // a failure is not remembered
+  EXPECT_THAT(reward->score(candidates), ElementsAre(2, 2, 2));
+  EXPECT_THAT(reward->score(candidates), ElementsAre(2, 2, 2));
+  EXPECT_EQ(asked, 2);
+}
+
 }  // namespace
 }  // namespace pgdlm

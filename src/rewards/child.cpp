@@ -1,0 +1,128 @@
+#include "rewards/child.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "pgdlm/error.h"
+
+extern char** environ;
+
+namespace pgdlm {
+namespace {
+
+[[noreturn]] void fail(const std::string& what) {
+  throw Error(ErrorCode::exhausted, "cannot start a child process: " + what + ": " + std::strerror(errno));
+}
+
+struct Pipe {
+  std::array<int, 2> ends = {-1, -1};
+  Pipe() {
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe");
+  }
+  ~Pipe() {
+    for (const int end : ends)
+      if (end >= 0) close(end);
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  int take(int end) { return std::exchange(ends[static_cast<std::size_t>(end)], -1); }
+};
+
+// A write to a child that has gone must be an answer, not the end of us.
+class NoPipeSignal {
+ public:
+  NoPipeSignal() {
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe, &old_);
+  }
+  ~NoPipeSignal() {
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    const timespec now{};
+    while (sigtimedwait(&pipe, nullptr, &now) > 0) continue;
+    pthread_sigmask(SIG_SETMASK, &old_, nullptr);
+  }
+  NoPipeSignal(const NoPipeSignal&) = delete;
+  NoPipeSignal& operator=(const NoPipeSignal&) = delete;
+
+ private:
+  sigset_t old_{};
+};
+
+}  // namespace
+
+Child::Child(const std::string& command) {
+  Pipe in, out;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, in.ends[0], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, out.ends[1], STDOUT_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // a group of its own: Ctrl-C is for us, see ~Child
+  std::string shell = "/bin/sh", flag = "-c", text = command;
+  std::array<char*, 4> arguments = {shell.data(), flag.data(), text.data(), nullptr};
+  const int error = posix_spawn(&pid_, shell.c_str(), &actions, &attributes, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) {
+    errno = error;
+    fail("spawn");
+  }
+  to_ = in.take(1);
+  from_ = out.take(0);
+  fcntl(to_, F_SETFL, O_NONBLOCK);
+}
+
+Child::~Child() {
+  close(to_);
+  close(from_);
+  kill(-pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+}
+
+Child::Outcome Child::ask(const std::string& line, std::string& answer, std::chrono::milliseconds patience) {
+  const NoPipeSignal quiet;
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const std::string sent = line + "\n";
+  std::size_t written = 0;
+  for (;;) {
+    if (const std::size_t end = unread_.find('\n'); end != std::string::npos && written == sent.size()) {
+      answer = unread_.substr(0, end);
+      unread_.erase(0, end + 1);
+      return Outcome::answered;
+    }
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    std::array<pollfd, 2> ends = {pollfd{from_, POLLIN, 0}, pollfd{to_, POLLOUT, 0}};
+    const nfds_t count = written < sent.size() ? 2 : 1;
+    const int ready = poll(ends.data(), count, static_cast<int>(std::max<std::int64_t>(0, left.count())));
+    if (ready == 0) return Outcome::late;
+    if (ready < 0 && errno == EINTR) continue;
+    if (count == 2 && ends[1].revents != 0) {
+      const ssize_t put = write(to_, sent.data() + written, sent.size() - written);
+      const bool deaf = put < 0 && errno != EAGAIN;  // it has gone, but may have said something before
+      written = deaf ? sent.size() : written + static_cast<std::size_t>(std::max<ssize_t>(0, put));
+    }
+    if (ends[0].revents == 0) continue;
+    std::array<char, 65536> buffer{};
+    const ssize_t got = read(from_, buffer.data(), buffer.size());
+    if (got <= 0) return Outcome::ended;
+    unread_.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+}
+
+}  // namespace pgdlm

@@ -1,0 +1,25 @@
+// A program of the user's as a reward. It is started once with /bin/sh -c and reads one JSON object per line,
+//
+//   {"texts": [{"prompt": "...", "reply": "...", "text": "..."}, ...]}
+//
+// and answers each with a line {"scores": [0.5, ...]}: as many, in order, finite or null for a text it forbids. A
+// program that dies is started again, once per question; one that is silent for too long is stopped. What it writes to
+// standard error goes to ours.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "rewards/text_reward.h"
+
+namespace pgdlm {
+
+struct ExecOptions {
+  std::chrono::milliseconds patience{60'000};  // for one answer
+};
+
+// Error{invalid_request} when it fails: it names the command, what was expected and what came.
+std::unique_ptr<TextReward> make_exec_reward(const std::string& command, const ExecOptions& options = {});
+
+}  // namespace pgdlm
