@@ -63,10 +63,11 @@ std::vector<fs::path> paths_of(const Kind& kind) {
 
 fs::path find(const std::string& name, const Kind& kind) {
   const bool looks_like_a_file = name.find('/') != std::string::npos || name.ends_with(kind.extension);
-  std::error_code ignored;
-  if (looks_like_a_file || fs::is_regular_file(name, ignored)) return name;
+  if (looks_like_a_file) return name;
   const std::map<std::string, fs::path> shelved = by_name(kind);
   if (const auto found = shelved.find(name); found != shelved.end()) return found->second;
+  std::error_code ignored;
+  if (fs::is_regular_file(name, ignored)) return name;
   std::string names;
   for (const auto& [known, path] : shelved) names += ", " + known;
   throw Error(ErrorCode::invalid_request,
@@ -77,6 +78,12 @@ fs::path find(const std::string& name, const Kind& kind) {
 
 std::vector<fs::path> models_on_shelves() { return paths_of(kModel); }
 std::vector<fs::path> judges_on_shelves() { return paths_of(kJudge); }
+
+std::optional<fs::path> find_on_shelf(const std::string& name) {
+  const std::map<std::string, fs::path> shelved = by_name(kModel);
+  const auto found = shelved.find(name);
+  return found == shelved.end() ? std::nullopt : std::optional(found->second);
+}
 
 fs::path find_model(const std::string& name) { return find(name, kModel); }
 fs::path find_judge(const std::string& name) { return find(name, kJudge); }

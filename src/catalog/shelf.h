@@ -4,15 +4,17 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace pgdlm {
 
 std::vector<std::filesystem::path> models_on_shelves();  // in the order of their names
+std::optional<std::filesystem::path> find_on_shelf(const std::string& name);
 
-// What a user means by a model: whatever looks like a path, or else a name on a shelf; Error{invalid_request} if there
-// is none of that name.
+// What a user means by a model: whatever looks like a path, or else a name on a shelf, or else a file of that name;
+// Error{invalid_request} if there is none.
 std::filesystem::path find_model(const std::string& name);
 
 // The same for judges (eval/judge.h).

@@ -71,6 +71,7 @@ void add_run_options(Adder add, RunOptions& run) {
   add({"json", "", "print one JSON object instead of the text"}, run.json);
   add({"trace", "", "write every event as a JSON line, for replay and --resume", "FILE"}, run.trace);
   add({"resume", "", "continue an interrupted trace; all other settings come from it", "FILE"}, run.resume);
+  add({"allow-exec", "", "with --resume: run the commands that the trace's reward names"}, run.allow_exec);
   add({"threads", "-t", "threads that compute; 0: one for each core (0)"}, run.model.device.threads);
   add_model_options(add, run.model);
   add({"no-memo", "", "compute equal states again; the text is the same"}, run.no_memo);
@@ -91,13 +92,15 @@ std::string did_you_mean(const std::string& typed, const std::vector<std::string
 
 // What CLI11 had no place for: further texts, where a command takes any number of them, or mistakes.
 void take_extras(const CLI::App& command, TextsOptions* texts) {
-  const std::vector<std::string> extras = command.remaining();
+  std::vector<std::string> extras = command.remaining();
   if (extras.empty()) return;
   const std::string help = fmt::format("see pgdlm {} --help", command.get_name());
-  for (const std::string& extra : extras)
-    if (extra[0] == '-')
-      throw Error(ErrorCode::invalid_request, fmt::format("unknown option {}", extra),
-                  did_you_mean(extra.substr(0, extra.find('=')), long_options(command), help));
+  const auto plain = std::find(extras.begin(), extras.end(), "--");  // behind it nothing is an option
+  for (auto extra = extras.begin(); extra != plain; ++extra)
+    if (extra->starts_with('-'))
+      throw Error(ErrorCode::invalid_request, fmt::format("unknown option {}", *extra),
+                  did_you_mean(extra->substr(0, extra->find('=')), long_options(command), help));
+  if (plain != extras.end()) extras.erase(plain);
   if (texts == nullptr)
     throw Error(ErrorCode::invalid_request, fmt::format("unexpected argument '{}'", extras[0]),
                 command.get_name() == "generate" ? "put a prompt of several words in quotes" : help);
@@ -107,8 +110,8 @@ void take_extras(const CLI::App& command, TextsOptions* texts) {
 // What a trace already says must not be said again.
 void check_resume(const CLI::App& generate, const RunOptions& run) {
   if (run.resume.empty()) return;
-  const std::set<std::string> allowed = {"--resume", "--json", "--threads",    "--no-memo",
-                                         "--device", "--rpc",  "--max-tokens", "--mask-token"};
+  const std::set<std::string> allowed = {"--resume", "--json",       "--threads",    "--no-memo",   "--device",
+                                         "--rpc",    "--max-tokens", "--mask-token", "--allow-exec"};
   for (const CLI::Option* option : generate.parse_order())
     if (!allowed.contains(option->get_name()))
       throw Error(ErrorCode::invalid_request,
@@ -276,7 +279,9 @@ void add_judge(CLI::App& app, JudgeOptions& options) {
 }
 
 void check_eval(const Invocation& in) {
-  if (in.perplexity.draws < 1) bad_value("draws", std::to_string(in.perplexity.draws), "at least 1");
+  constexpr int kMostDraws = 100'000;
+  if (in.perplexity.draws < 1 || in.perplexity.draws > kMostDraws)
+    bad_value("draws", std::to_string(in.perplexity.draws), fmt::format("1 to {}", kMostDraws));
   if (in.perplexity.device.device.threads < 0)
     bad_value("threads", std::to_string(in.perplexity.device.device.threads), "0 or more");
   if (in.score.model.device.threads < 0)

@@ -51,6 +51,14 @@ Job new_job(GenerateOptions options, const RunOptions& run) {
   return {.options = std::move(options), .trace = run.trace};
 }
 
+// A trace is data that people pass on: it runs no program unless the user says so.
+void check_commands(const GenerateOptions& options, const RunOptions& run) {
+  if (options.reward.find("exec:") == std::string::npos || run.allow_exec) return;
+  throw Error(ErrorCode::invalid_request,
+              fmt::format("resume: the reward in '{}' runs a program: {}", run.resume, options.reward),
+              "if you trust it, add --allow-exec");
+}
+
 Job resumed_job(const std::string& path) {
   const Trace trace = read_trace(path);
   const auto* started = trace.events.empty() ? nullptr : std::get_if<RunStarted>(&trace.events.front());
@@ -119,6 +127,7 @@ void print(const std::vector<Answer>& answers, const GenerateOptions& options, c
 
 int generate(GenerateOptions given, const RunOptions& run) {
   Job job = run.resume.empty() ? new_job(std::move(given), run) : resumed_job(run.resume);
+  if (!run.resume.empty()) check_commands(job.options, run);
   Interrupt interrupt;
   const std::shared_ptr<const LanguageModel> opened = open_language_model(job.options.model, run.model);
   const LanguageModel& model = *opened;

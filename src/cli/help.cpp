@@ -94,7 +94,7 @@ const char* const kScoreFooter =
     "One number per text: log p(label) of a classifier; of a process reward the probability that the answer is right,\n"
     "after its last step or joined as prm:min, prm:prod and prm:mean say. --json prints one object per text: score, "
     "and\n"
-    "labels {name: log p} or steps [p].\n"
+    "labels {name: log p}, steps [p], or labels {term: score} of a sum.\n"
     "\n"
     "Examples:\n"
     "  pgdlm score --reward sentiment:positive \"What a film!\" \"What a waste of time.\"\n"

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "catalog/shelf.h"
@@ -49,7 +50,10 @@ void print_role(const Model& model) {
       if (d.top_p) fmt::print("top-p          {}\n", *d.top_p);
       break;
     case Role::classifier: fmt::print("labels         {}\n", fmt::join(model.labels(), ", ")); break;
-    case Role::process_reward: fmt::print("step token     {}\n", model.step_token()); break;
+    case Role::process_reward:
+      fmt::print("step token     {}\nsteps end with {}\n", model.step_token(),
+                 nlohmann::json(model.step_separator()).dump());
+      break;
     case Role::trunk: fmt::print("               no head: it can be looked at, not used\n"); break;
   }
 }

@@ -60,6 +60,7 @@ struct RunOptions {
   int n_samples = 1;  // seeds seed, seed + 1, ...
   bool json = false;
   std::string trace, resume;
+  bool allow_exec = false;  // a resumed trace may start programs
   bool no_memo = false;
   ModelOptions model;  // how a GGUF file is loaded
 };

@@ -105,9 +105,12 @@ std::shared_ptr<Device> Device::make(const DeviceOptions& options) {
 Device::Lease::Lease(const Device& device, int count) : device_(device) {
   std::unique_lock lock(device.mutex_);
   const auto wanted = static_cast<std::size_t>(count);
-  device.given_back_.wait(lock, [&] { return device.free_.size() >= wanted; });
+  const std::uint64_t ticket = device.asked_++;
+  device.given_back_.wait(lock, [&] { return ticket == device.served_ && device.free_.size() >= wanted; });
+  ++device.served_;
   threads_.assign(device.free_.end() - count, device.free_.end());
   device.free_.resize(device.free_.size() - wanted);
+  device.given_back_.notify_all();  // the next in line may be content with what is left
 }
 
 Device::Lease::~Lease() {
@@ -138,6 +141,11 @@ Device::Runner Device::start(ggml_backend_dev_t device, int threads) {
   ggml_backend_cpu_set_n_threads(runner.backend.get(), threads);
   ggml_backend_cpu_set_threadpool(runner.backend.get(), runner.pool.get());
   return runner;
+}
+
+std::uint64_t Device::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return asked_ - served_;
 }
 
 std::string Device::name() const { return ggml_backend_name(backend()); }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -52,6 +53,7 @@ class Device {
   ggml_backend_t backend() const { return whole_.backend.get(); }
   bool cpu() const { return cpu_; }  // its memory is ours: weights stay in the mapped file, outputs are read in place
   int threads() const { return cpu_ ? static_cast<int>(singles_.size()) : 1; }  // that can be lent
+  std::uint64_t waiting() const;  // leases that were asked for and not yet given
   std::string name() const;
 
  private:
@@ -74,7 +76,8 @@ class Device {
   bool cpu_ = false;
   mutable std::mutex mutex_;
   mutable std::condition_variable given_back_;
-  mutable std::vector<int> free_;  // threads that are not lent
+  mutable std::vector<int> free_;                 // threads that are not lent
+  mutable std::uint64_t asked_ = 0, served_ = 0;  // leases, in the order of asking: nobody waits for ever
 };
 
 }  // namespace pgdlm

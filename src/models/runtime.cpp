@@ -226,11 +226,13 @@ void Runtime::run_batch(std::span<const TokenRow> rows, std::span<const std::siz
   if (hands < 2 || 2 * hands <= workers) {  // too many would stand idle
     Part part = make_part(rows, {which.begin(), which.end()});
     const Device::Lease lease(*device_, threads_for(trunk_work(tokens)));
+    const Stopwatch watch(busy_seconds_);
     return run_part(part, {lease.together(), *trunk_space_}, rows, hidden);
   }
   std::vector<Part> parts;
   for (std::vector<std::size_t>& hand : deal(rows, which, hands)) parts.push_back(make_part(rows, std::move(hand)));
   const Device::Lease lease(*device_, static_cast<int>(hands));
+  const Stopwatch watch(busy_seconds_);
   crew_->run(static_cast<int>(hands), [&](int job) {
     const auto hand = static_cast<std::size_t>(job);  // the first has the most tokens: its workspace is the largest
     run_part(parts[hand], {lease.single(job), *hand_spaces_[hand]}, rows, hidden);
@@ -240,7 +242,6 @@ void Runtime::run_batch(std::span<const TokenRow> rows, std::span<const std::siz
 // Rows of equal length and equally many asked positions become neighbours: attention takes them together.
 std::vector<std::vector<float>> Runtime::trunk(std::span<const TokenRow> rows) {
   const std::lock_guard turn(turn_);
-  const Stopwatch watch(busy_seconds_);
   std::vector<std::vector<float>> hidden(rows.size());
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -317,7 +318,6 @@ void Runtime::keep_made(const Graph& g, std::span<const CausalRow> rows) {
 
 std::vector<std::vector<float>> Runtime::continue_rows(std::span<const CausalRow> rows) {
   const std::lock_guard turn(turn_);
-  const Stopwatch watch(busy_seconds_);
   std::vector<RowShape> shapes;
   std::vector<Token> tokens;
   std::vector<Position> positions, asked;
@@ -334,6 +334,7 @@ std::vector<std::vector<float>> Runtime::continue_rows(std::span<const CausalRow
   ggml_tensor* output = network_->trunk(g);
   const Graph::Inputs in = g.inputs();
   const Device::Lease lease(*device_, threads_for(trunk_work(tokens.size())));
+  const Stopwatch watch(busy_seconds_);
   const std::span<const float> all =
       compute(g, {lease.together(), *trunk_space_}, output,
               {{in.tokens, tokens.data()}, {in.positions, positions.data()}, {in.asked, asked.data()}}, rows);
@@ -368,13 +369,13 @@ std::span<const float> Runtime::head(std::span<const float> hidden, Workspace& s
 }
 
 std::span<const float> Runtime::head_in(std::span<const float> hidden, Workspace& space) {
-  const Stopwatch watch(busy_seconds_);
   const auto width = static_cast<std::size_t>(sizes_.embedding);
   PGDLM_CHECK(!hidden.empty() && hidden.size() % width == 0);
   Graph g({}, 0, packed());
   ggml_tensor* input = g.input(GGML_TYPE_F32, sizes_.embedding, static_cast<std::int64_t>(hidden.size() / width));
   ggml_tensor* output = network_->head(g, input);
   const Device::Lease lease(*device_, threads_for(static_cast<double>(hidden.size()) * sizes_.outputs));
+  const Stopwatch watch(busy_seconds_);
   return compute(g, {lease.together(), space}, output, {{input, hidden.data()}});
 }
 

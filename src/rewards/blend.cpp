@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "rewards/text_reward.h"
@@ -15,7 +16,8 @@ class Blend final : public TextReward {
     for (const WeightedReward& term : terms_) {
       const std::vector<Scored> found = term.reward->score(texts);
       for (std::size_t i = 0; i < texts.size(); ++i) {
-        sums[i].score += term.weight * found[i].score;
+        const bool forbidden = found[i].score == -std::numeric_limits<double>::infinity();  // whatever the sign
+        sums[i].score += forbidden ? found[i].score : term.weight * found[i].score;
         sums[i].parts.push_back(found[i].score);
       }
     }

@@ -72,7 +72,13 @@ Child::Child(const std::string& command) {
   posix_spawn_file_actions_adddup2(&actions, out.ends[1], STDOUT_FILENO);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // a group of its own: Ctrl-C is for us, see ~Child
+  // A group of its own: Ctrl-C is for us, see ~Child. Its signals are as a program expects them, whatever we block.
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   std::string shell = "/bin/sh", flag = "-c", text = command;
   std::array<char*, 4> arguments = {shell.data(), flag.data(), text.data(), nullptr};
   const int error = posix_spawn(&pid_, shell.c_str(), &actions, &attributes, arguments.data(), environ);
@@ -94,34 +100,45 @@ Child::~Child() {
   waitpid(pid_, nullptr, 0);
 }
 
+bool Child::listen() {
+  std::array<char, 65536> buffer{};
+  const ssize_t got = read(from_, buffer.data(), buffer.size());
+  if (got > 0) heard_.append(buffer.data(), static_cast<std::size_t>(got));
+  return got > 0;
+}
+
 Child::Outcome Child::ask(const std::string& line, std::string& answer, std::chrono::milliseconds patience) {
+  constexpr std::size_t kLongest = std::size_t{64} << 20;  // of an answer
   const NoPipeSignal quiet;
   const auto deadline = std::chrono::steady_clock::now() + patience;
+  pollfd before{from_, POLLIN, 0};
+  if (poll(&before, 1, 0) > 0 && !listen()) return Outcome::ended;
+  if (!heard_.empty()) return Outcome::talkative;
   const std::string sent = line + "\n";
-  std::size_t written = 0;
-  for (;;) {
-    if (const std::size_t end = unread_.find('\n'); end != std::string::npos && written == sent.size()) {
-      answer = unread_.substr(0, end);
-      unread_.erase(0, end + 1);
-      return Outcome::answered;
+  for (std::size_t written = 0, searched = 0;;) {
+    if (const std::size_t end = heard_.find('\n', searched); end != std::string::npos && written == sent.size()) {
+      answer = heard_.substr(0, end);
+      const bool more = end + 1 < heard_.size();
+      heard_.clear();
+      return more ? Outcome::talkative : Outcome::answered;
     }
+    searched = written == sent.size() ? heard_.size() : 0;
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return Outcome::late;
+    if (heard_.size() > kLongest) return Outcome::talkative;
     std::array<pollfd, 2> ends = {pollfd{from_, POLLIN, 0}, pollfd{to_, POLLOUT, 0}};
-    const nfds_t count = written < sent.size() ? 2 : 1;
-    const int ready = poll(ends.data(), count, static_cast<int>(std::max<std::int64_t>(0, left.count())));
-    if (ready == 0) return Outcome::late;
-    if (ready < 0 && errno == EINTR) continue;
-    if (count == 2 && ends[1].revents != 0) {
+    const int ready = poll(ends.data(), written < sent.size() ? 2 : 1, static_cast<int>(left.count()));
+    if (ready < 0 && errno != EINTR) return Outcome::ended;
+    if (ready <= 0) continue;
+    if (ends[1].revents != 0) {
       const ssize_t put = write(to_, sent.data() + written, sent.size() - written);
       const bool deaf = put < 0 && errno != EAGAIN;  // it has gone, but may have said something before
       written = deaf ? sent.size() : written + static_cast<std::size_t>(std::max<ssize_t>(0, put));
     }
-    if (ends[0].revents == 0) continue;
-    std::array<char, 65536> buffer{};
-    const ssize_t got = read(from_, buffer.data(), buffer.size());
-    if (got <= 0) return Outcome::ended;
-    unread_.append(buffer.data(), static_cast<std::size_t>(got));
+    if (ends[0].revents == 0 || listen()) continue;
+    answer = std::exchange(heard_, "");  // a last line need not end
+    return answer.empty() ? Outcome::ended : Outcome::answered;
   }
 }
 

@@ -15,11 +15,11 @@ namespace {
 
 using nlohmann::json;
 
-std::string question(std::span<const Passage> texts) {
+std::string question(int id, std::span<const Passage> texts) {
   json list = json::array();
   for (const Passage& t : texts)
     list.push_back({{"prompt", valid_utf8(t.prompt)}, {"reply", valid_utf8(t.reply)}, {"text", valid_utf8(t.text)}});
-  return json{{"texts", std::move(list)}}.dump();
+  return json{{"id", id}, {"texts", std::move(list)}}.dump();
 }
 
 class ExecReward final : public TextReward {
@@ -28,11 +28,12 @@ class ExecReward final : public TextReward {
 
   std::vector<Scored> score(std::span<const Passage> texts) override {
     if (texts.empty()) return {};
-    return read(ask(question(texts)), texts.size());
+    return read(ask(question(++asked_, texts)), texts.size());
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const {
+  [[noreturn]] void fail(const std::string& what) {
+    child_.reset();  // who knows what it would say next
     throw Error(
         ErrorCode::invalid_request, fmt::format("reward: exec:{} {}", command_, what),
         R"(for each line {"texts": [{"prompt", "reply", "text"}, ...]} it must print {"scores": [number, ...]})");
@@ -47,16 +48,19 @@ class ExecReward final : public TextReward {
       if (outcome == Child::Outcome::answered) return answer;
       child_.reset();
       if (outcome == Child::Outcome::late)
-        fail(fmt::format("said nothing for {} s", static_cast<double>(options_.patience.count()) / 1000));
+        fail(fmt::format("did not answer within {} s", static_cast<double>(options_.patience.count()) / 1000));
+      if (outcome == Child::Outcome::talkative) fail("said more than it was asked");
     }
     fail("ended without an answer, twice");
   }
 
-  std::vector<Scored> read(const std::string& line, std::size_t count) const {
+  std::vector<Scored> read(const std::string& line, std::size_t count) {
     const json answer = json::parse(line, nullptr, false);
     const auto scores = answer.is_object() ? answer.find("scores") : answer.end();
     if (answer.is_discarded() || scores == answer.end() || !scores->is_array())
       fail(fmt::format("answered '{}', expected {{\"scores\": [...]}}", line.substr(0, 200)));
+    if (const auto id = answer.find("id"); id != answer.end() && *id != asked_)
+      fail(fmt::format("answered question {}, expected {}", id->dump(), asked_));
     if (scores->size() != count) fail(fmt::format("gave {} scores for {} texts", scores->size(), count));
     std::vector<Scored> out;
     for (const json& score : *scores) {
@@ -70,6 +74,7 @@ class ExecReward final : public TextReward {
   std::string command_;
   ExecOptions options_;
   std::unique_ptr<Child> child_;
+  int asked_ = 0;  // questions so far
 };
 
 }  // namespace

@@ -1,10 +1,10 @@
 // A program of the user's as a reward. It is started once with /bin/sh -c and reads one JSON object per line,
 //
-//   {"texts": [{"prompt": "...", "reply": "...", "text": "..."}, ...]}
+//   {"id": 7, "texts": [{"prompt": "...", "reply": "...", "text": "..."}, ...]}
 //
-// and answers each with a line {"scores": [0.5, ...]}: as many, in order, finite or null for a text it forbids. A
-// program that dies is started again, once per question; one that is silent for too long is stopped. What it writes to
-// standard error goes to ours.
+// and answers each with a line {"scores": [0.5, ...]}: as many, in order, finite or null for a text it forbids. If it
+// repeats the id, a line too many is always noticed. A program that dies is started again, once per question; one that
+// takes too long is stopped. What it writes to standard error goes to ours.
 #pragma once
 
 #include <chrono>

@@ -1,8 +1,8 @@
 #include "rewards/expression.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <optional>
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@ namespace pgdlm {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\n";
-constexpr std::string_view kRegex = "regex:/";
+constexpr std::string_view kMust = "must:", kRegex = "regex:/";
 
 class Parser {
  public:
@@ -60,7 +60,7 @@ class Parser {
     std::size_t after = at_ + static_cast<std::size_t>(end - begin);
     while (after < text_.size() && blank(after)) ++after;
     if (error != std::errc() || after >= text_.size() || text_[after] != '*') return 1;
-    if (!std::isfinite(value)) fail("a finite weight");
+    if (!std::isfinite(value) || value == 0) fail("a finite weight that is not 0");
     at_ = after + 1;
     return value;
   }
@@ -68,20 +68,31 @@ class Parser {
   std::string reward() {
     skip_blanks();
     const std::size_t begin = at_;
-    std::string name;
-    if (text_.substr(at_).starts_with(kRegex)) name = regex();
+    if (text_.substr(at_).starts_with(kMust)) at_ += kMust.size();
+    if (text_.substr(at_).starts_with(kRegex)) skip_regex();
     while (!at_end() && !between_terms()) {
       if (text_[at_] == '"')
-        name += quoted();
+        skip_quoted();
       else
-        name += text_[at_++];
+        ++at_;
     }
-    while (!name.empty() && kBlanks.find(name.back()) != std::string_view::npos) name.pop_back();
-    if (name.empty()) {
+    std::string_view raw = text_.substr(begin, at_ - begin);
+    raw = raw.substr(0, raw.find_last_not_of(kBlanks) + 1);
+    if (raw.empty()) {
       at_ = begin;
       fail("a reward");
     }
-    return name;
+    return unquoted(raw);
+  }
+
+  // Quotes around a whole term, or around all that follows its first colon, are ours; others belong to the term.
+  static std::string unquoted(std::string_view raw) {
+    const std::size_t colon = raw.find(':');
+    for (const std::size_t open : {std::size_t{0}, colon == std::string_view::npos ? 0 : colon + 1}) {
+      if (raw.size() < open + 2 || raw[open] != '"' || raw.find('"', open + 1) != raw.size() - 1) continue;
+      return std::string(raw.substr(0, open)) + std::string(raw.substr(open + 1, raw.size() - open - 2));
+    }
+    return std::string(raw);
   }
 
   // " + " or " - ".
@@ -99,25 +110,18 @@ class Parser {
     return true;
   }
 
-  std::string quoted() {
+  void skip_quoted() {
     const std::size_t end = text_.find('"', at_ + 1);
     if (end == std::string_view::npos) fail("a closing quote");
-    const std::string inside(text_.substr(at_ + 1, end - at_ - 1));
     at_ = end + 1;
-    return inside;
   }
 
   // Up to the slash that no backslash precedes.
-  std::string regex() {
+  void skip_regex() {
     std::size_t end = at_ + kRegex.size();
     while (end < text_.size() && text_[end] != '/') end += text_[end] == '\\' ? 2 : 1;
-    if (end >= text_.size()) {
-      at_ = text_.size();
-      fail("a closing slash");
-    }
-    const std::string whole(text_.substr(at_, end + 1 - at_));
-    at_ = end + 1;
-    return whole;
+    at_ = std::min(end + 1, text_.size());
+    if (end >= text_.size()) fail("a closing slash");
   }
 
   std::string_view text_;

@@ -2,8 +2,9 @@
 //
 //   0.7*sentiment:positive + 0.3*cola - toxicity
 //
-// A sign between two terms has blanks around it, since names, paths and numbers have signs of their own; "double
-// quotes" keep a term together that has such a sign inside, as do the slashes of regex:/.../.
+// A sign between two terms has blanks around it, since names, paths and numbers have signs of their own. Between
+// "double quotes", and between the slashes of regex:/.../, nothing is a sign. Quotes around a whole term, or around all
+// that follows its first colon, are taken away.
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@ namespace pgdlm {
 
 struct Term {
   double weight = 1;
-  std::string reward;  // quotes taken away
+  std::string reward;
 
   bool operator==(const Term&) const = default;
 };

@@ -89,10 +89,8 @@ std::pair<std::string, std::string> cut(const std::string& text) {
 
 // What `pgdlm models` calls them: a reward named "prm" is the file prm-nano.
 std::optional<std::filesystem::path> find_reward_model(const std::string& name) {
-  const std::vector<std::filesystem::path> shelved = models_on_shelves();
   for (const std::string& wanted : {name, name + kSize})
-    for (const std::filesystem::path& path : shelved)
-      if (path.stem() == wanted) return path;
+    if (const auto shelved = find_on_shelf(wanted)) return shelved;
   const bool looks_like_a_file = name.find('/') != std::string::npos || name.ends_with(".gguf");
   return looks_like_a_file ? std::optional<std::filesystem::path>(name) : std::nullopt;
 }
@@ -147,12 +145,12 @@ class Opener {
   }
 
   Error unknown(const std::string& term) const {
-    std::vector<std::string> known = {"none"};
-    if (writer_) std::ranges::copy(writer_->own_rewards(), std::back_inserter(known));
-    return Error(ErrorCode::invalid_request,
-                 fmt::format("reward is '{}', allowed: {}, MODEL:LABEL, contains:WORDS, regex:/PATTERN/, length:A..B, "
-                             "json, answer:NUMBER, exec:COMMAND",
-                             term, fmt::join(known, ", ")),
+    std::vector<std::string> known;
+    if (writer_) known = writer_->own_rewards();
+    if (writer_) known.insert(known.begin(), "none");
+    known.insert(known.end(), {"MODEL:LABEL", "contains:WORDS", "regex:/PATTERN/", "length:A..B", "json",
+                               "answer:NUMBER", "must:RULE", "exec:COMMAND"});
+    return Error(ErrorCode::invalid_request, fmt::format("reward is '{}', allowed: {}", term, fmt::join(known, ", ")),
                  "MODEL is a classifier or a process reward: a GGUF file, or a name that `pgdlm models` lists");
   }
 
@@ -167,8 +165,12 @@ std::unique_ptr<TextReward> open_text_reward(const std::string& expression, cons
                                              const std::shared_ptr<const LanguageModel>& writer) {
   Opener opener(options, writer);
   std::vector<WeightedReward> terms;
-  for (const Term& term : parse_expression(expression))
+  for (const Term& term : parse_expression(expression)) {
+    if (term.reward.starts_with("must:") && term.weight < 0)
+      throw Error(ErrorCode::invalid_request, fmt::format("reward: -{} would forbid what keeps the rule", term.reward),
+                  "a forbidden pattern is must:regex:/^(?!.*PATTERN)/");
     terms.push_back({term.weight, term.reward, opener.open(term.reward)});
+  }
   if (terms.size() == 1 && terms[0].weight == 1) return std::move(terms[0].reward);
   return make_blend(std::move(terms));
 }

@@ -1,5 +1,3 @@
-#include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "rewards/text_reward.h"
@@ -7,47 +5,23 @@
 namespace pgdlm {
 namespace {
 
-constexpr std::size_t kMostRemembered = 100'000;  // texts; some tens of megabytes
-
-// Canvases that differ behind the end of the text, or in how it is cut into tokens, are one text: it is scored once.
 class PassageReward final : public Reward {
  public:
   PassageReward(std::shared_ptr<const LanguageModel> writer, std::unique_ptr<TextReward> reward)
       : writer_(std::move(writer)), reward_(std::move(reward)) {}
 
   std::vector<double> score(std::span<const Candidate> candidates) override {
-    if (known_.size() > kMostRemembered) known_.clear();
-    std::vector<std::string> keys;
-    std::vector<Passage> fresh;
-    std::vector<std::string> fresh_keys;
-    for (const Candidate& candidate : candidates) {
-      Passage text = writer_->read(candidate.tokens, candidate.prompt);
-      keys.push_back(text.prompt + '\0' + text.reply + '\0' + text.text);
-      if (!known_.try_emplace(keys.back(), 0).second) continue;
-      fresh.push_back(std::move(text));
-      fresh_keys.push_back(keys.back());
-    }
-    score_fresh(fresh, fresh_keys);
+    std::vector<Passage> texts;
+    for (const Candidate& candidate : candidates) texts.push_back(writer_->read(candidate.tokens, candidate.prompt));
     std::vector<double> scores;
-    for (const std::string& key : keys) scores.push_back(known_.at(key));
+    for (const Scored& scored : reward_->score(texts)) scores.push_back(scored.score);
     return scores;
   }
   bool accepts_prefixes() const override { return reward_->accepts_prefixes(); }
 
  private:
-  void score_fresh(std::span<const Passage> texts, std::span<const std::string> keys) {
-    try {
-      const std::vector<Scored> scores = reward_->score(texts);
-      for (std::size_t i = 0; i < keys.size(); ++i) known_[keys[i]] = scores[i].score;
-    } catch (...) {
-      for (const std::string& key : keys) known_.erase(key);  // promised and not scored
-      throw;
-    }
-  }
-
   std::shared_ptr<const LanguageModel> writer_;
   std::unique_ptr<TextReward> reward_;
-  std::unordered_map<std::string, double> known_;
 };
 
 class OwnReward final : public TextReward {

@@ -44,7 +44,7 @@ Pattern::Pattern(const std::string& pattern, bool ignore_case) : source_(pattern
   pcre2_code* code = pcre2_compile(bytes(pattern), pattern.size(), options, &error, &at, nullptr);
   if (code == nullptr)
     throw Error(ErrorCode::invalid_request,
-                fmt::format("reward: regex:/{}/ is wrong at character {}: {}", pattern, at, message_of(error)));
+                fmt::format("reward: regex:/{}/ is wrong at byte {}: {}", pattern, at + 1, message_of(error)));
   compiled_ = std::make_unique<const Compiled>(code);
 }
 
@@ -54,8 +54,10 @@ bool Pattern::found_in(const std::string& text) const {
   pcre2_match_data* data = pcre2_match_data_create_from_pattern(compiled_->code, nullptr);
   const int found = pcre2_match(compiled_->code, bytes(text), text.size(), 0, 0, data, compiled_->context);
   pcre2_match_data_free(data);
-  if (found == PCRE2_ERROR_MATCHLIMIT)
-    throw Error(ErrorCode::invalid_request, fmt::format("reward: regex:/{}/ takes too long on a text", source_),
+  const bool broken_text = found <= PCRE2_ERROR_UTF8_ERR1 && found >= PCRE2_ERROR_UTF8_ERR21;
+  if (found < 0 && found != PCRE2_ERROR_NOMATCH && !broken_text)
+    throw Error(ErrorCode::invalid_request,
+                fmt::format("reward: regex:/{}/ fails on a text: {}", source_, message_of(found)),
                 "write it without nested repetition, as in (a+)+");
   return found >= 0;
 }

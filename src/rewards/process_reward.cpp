@@ -4,8 +4,6 @@
 #include <numeric>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "models/step_scorer.h"
 #include "pgdlm/error.h"
 #include "rewards/scale.h"
@@ -44,8 +42,9 @@ class ProcessReward final : public TextReward {
     std::vector<std::size_t> owners;
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const std::vector<std::string> steps = steps_of(texts[i].reply);
-      if (steps.empty()) continue;
-      rows.push_back(page(texts[i].prompt, steps));
+      std::vector<Token> row = page(texts[i].prompt, steps);
+      if (row.empty()) continue;
+      rows.push_back(std::move(row));
       owners.push_back(i);
     }
     const std::vector<std::vector<double>> steps = scorer_.score(rows);
@@ -61,15 +60,14 @@ class ProcessReward final : public TextReward {
     return aggregation_ == Aggregation::model && !steps.empty() ? std::vector{reply} : steps;
   }
 
+  // A page that is too long is cut behind the last step that fits; with none, there is nothing to read.
   std::vector<Token> page(const std::string& question, std::span<const std::string> steps) const {
-    std::vector<Token> tokens = encode_prm(*tokenizer_, model_->step_token(), question, steps).tokens;
     const auto longest = static_cast<std::size_t>(model_->sizes().context);
-    if (tokens.size() > longest)
-      throw Error(ErrorCode::invalid_request,
-                  fmt::format("reward: question and answer are {} tokens to {}, allowed: {}", tokens.size(),
-                              model_->file()->path(), longest),
-                  "ask for a shorter answer with -n");
-    return tokens;
+    for (; !steps.empty(); steps = steps.first(steps.size() - 1)) {
+      std::vector<Token> tokens = encode_prm(*tokenizer_, model_->step_token(), question, steps).tokens;
+      if (tokens.size() <= longest) return tokens;
+    }
+    return {};
   }
 
   std::shared_ptr<Model> model_;

@@ -90,40 +90,61 @@ std::string plain(std::string number) {
   return negative && number != "0" ? "-" + number : number;
 }
 
-// The last number of a text: digits with commas between them, perhaps a fraction and a sign.
-std::optional<std::string> last_number(std::string_view text) {
-  std::size_t end = text.size();
-  while (end > 0 && !is_digit(text[end - 1])) --end;
-  if (end == 0) return std::nullopt;
-  std::size_t begin = end;
-  const auto joins = [&](std::size_t at) {  // a comma or a point between two digits
-    return (text[at] == ',' || text[at] == '.') && at > 0 && is_digit(text[at - 1]);
-  };
-  while (begin > 0 && (is_digit(text[begin - 1]) || joins(begin - 1))) --begin;
-  const bool sign = begin > 0 && text[begin - 1] == '-' && (begin == 1 || !in_word(text[begin - 2]));
-  return std::string(text.substr(begin - (sign ? 1 : 0), end - begin + (sign ? 1 : 0)));
+// Signs of currency and LaTeX's commas stand between a number and its sign, or inside it.
+std::string without_ornaments(std::string_view text) {
+  std::string plain_text(text);
+  for (const auto& [ornament, instead] : std::initializer_list<std::pair<std::string_view, std::string_view>>{
+           {"{,}", ","}, {"\\$", ""}, {"$", ""}, {"\u20ac", ""}, {"\u00a3", ""}, {"\u2212", "-"}})
+    for (std::size_t at; (at = plain_text.find(ornament)) != std::string::npos;)
+      plain_text.replace(at, ornament.size(), instead);
+  return plain_text;
 }
 
-// The first number behind a mark.
+// A number, from the first of its characters on: digits with commas and a point between them or before, and a sign.
+struct Found {
+  std::size_t begin = 0, end = 0;
+};
+std::optional<Found> next_number(std::string_view text, std::size_t from) {
+  std::size_t begin = from;
+  while (begin < text.size() && !is_digit(text[begin])) ++begin;
+  if (begin == text.size()) return std::nullopt;
+  std::size_t end = begin;
+  const auto joins = [&](std::size_t at) {
+    return (text[at] == ',' || text[at] == '.') && at + 1 < text.size() && is_digit(text[at + 1]);
+  };
+  while (end < text.size() && (is_digit(text[end]) || joins(end))) ++end;
+  if (begin > from && text[begin - 1] == '.') --begin;
+  const bool sign = begin > from && text[begin - 1] == '-' && (begin == from + 1 || !in_word(text[begin - 2]));
+  return Found{begin - (sign ? 1 : 0), end};
+}
+
 std::optional<std::string> first_number(std::string_view text) {
-  const std::size_t line = std::min(text.find('\n'), text.size());
-  std::size_t end = 0;
-  while (end < line && !is_digit(text[end])) ++end;
-  while (end < line &&
-         (is_digit(text[end]) || ((text[end] == ',' || text[end] == '.') && end + 1 < line && is_digit(text[end + 1]))))
-    ++end;
-  return last_number(text.substr(0, end));
+  const auto found = next_number(text, 0);
+  return found ? std::optional(std::string(text.substr(found->begin, found->end - found->begin))) : std::nullopt;
+}
+
+std::optional<std::string> last_number(std::string_view text) {
+  std::optional<std::string> last;
+  for (auto found = next_number(text, 0); found; found = next_number(text, found->end))
+    last = text.substr(found->begin, found->end - found->begin);
+  return last;
+}
+
+// What a mark holds: the rest of its line, or what is between its braces.
+std::string_view behind(std::string_view text, std::string_view mark) {
+  const std::size_t at = text.rfind(mark);
+  if (at == std::string_view::npos) return "";
+  text.remove_prefix(at + mark.size());
+  return text.substr(0, text.find(mark.ends_with('{') ? '}' : '\n'));
 }
 
 }  // namespace
 
 std::optional<std::string> final_number(std::string_view reply) {
-  std::optional<std::string> found;
-  for (const std::string_view mark : {"####", "\\boxed{"}) {
-    const std::size_t at = reply.rfind(mark);
-    if (!found && at != std::string_view::npos) found = first_number(reply.substr(at + mark.size()));
-  }
-  if (!found) found = last_number(reply);
+  const std::string text = without_ornaments(reply);
+  std::optional<std::string> found = first_number(behind(text, "####"));
+  if (!found) found = first_number(behind(text, "\\boxed{"));
+  if (!found) found = last_number(text);
   return found ? std::optional(plain(*found)) : std::nullopt;
 }
 
@@ -151,7 +172,7 @@ std::unique_ptr<TextReward> make_json() {
 }
 
 std::unique_ptr<TextReward> make_answer(const std::string& number) {
-  const std::optional<std::string> wanted = last_number(number);
+  const std::optional<std::string> wanted = first_number(number);
   if (!wanted || *wanted != number)
     throw Error(ErrorCode::invalid_request, fmt::format("reward: answer:{} is not a number", number),
                 "write answer:42, answer:-3 or answer:1.5");

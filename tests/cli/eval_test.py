@@ -113,7 +113,7 @@ class Eval(ProgramTest):
         self.refused(2, ["NAME is missing", "--list"], "judge")
         self.refused(2, ["judge './none.json' cannot be read"], "judge", "./none.json", "x")
         self.refused(1, ["empty.txt", "not valid JSON"], "judge", "./empty.txt", "x")
-        self.refused(2, ["draws", "'0'", "at least 1"], "perplexity", "x", "--draws", "0")
+        self.refused(2, ["draws", "'0'", "1 to 100000"], "perplexity", "x", "--draws", "0")
         self.refused(2, ["threads", "'-1'", "0 or more"], "perplexity", "x", "--threads", "-1")
         self.refused(2, ["text 2", "'banana'"], "perplexity", "the movie", "the banana")
         self.refused(2, ["model", "'gpt'", "toy"], "perplexity", "x", "-m", "gpt")

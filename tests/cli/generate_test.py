@@ -1,4 +1,5 @@
 """Happy paths of `pgdlm generate`: its fields, its repeatability, its choices."""
+import os
 import unittest
 
 from program import SMALL, ProgramTest, without_cost
@@ -128,10 +129,26 @@ class Generate(ProgramTest):
             file.write("import json, sys\nfor line in sys.stdin:\n    texts = json.loads(line)['texts']\n"
                        "    print(json.dumps({'scores': [-len(t['reply']) / 100 for t in texts]}), flush=True)\n")
         answer = self.generate("The movie", "--reward", "exec:python3 -S score.py", "--method", "smc", *SMALL[:6])
-        self.assertAlmostEqual(answer["reward"], -len(answer["text"].removeprefix("The movie ")) / 100, delta=0.02)
+        self.assertAlmostEqual(answer["reward"], -len(answer["text"].removeprefix("The movie").strip()) / 100, delta=0.011)
         failed = self.run_pgdlm("generate", "The movie", "--reward", "exec:exit 1", *SMALL)
         self.assertEqual(failed.returncode, 2)
         self.assertIn("exec:exit 1 ended without an answer", failed.stderr)
+
+    def test_a_trace_runs_no_program_unasked(self):
+        with open(self.path("score.sh"), "w") as file:
+            file.write("while read line; do n=$(echo \"$line\" | grep -o '\"text\":' | wc -l); touch ran\n"
+                       "  echo \"{\\\"scores\\\": [$(yes 0 | head -$n | paste -sd,)]}\"; done\n")
+        self.ok("generate", "The movie", "--reward", "exec:sh score.sh", "--trace", "run.jsonl", *SMALL)
+        with open(self.path("run.jsonl")) as file:
+            lines = file.readlines()
+        with open(self.path("run.jsonl"), "w") as file:
+            file.writelines(lines[:len(lines) // 2])
+        os.remove(self.path("ran"))
+        refused = self.run_pgdlm("generate", "--resume", "run.jsonl")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--allow-exec", refused.stderr)
+        self.assertFalse(os.path.exists(self.path("ran")))
+        self.ok("generate", "--resume", "run.jsonl", "--allow-exec")
 
     def test_degenerate_is_an_answer(self):
         # Nothing but `gem` in one place would do, and the chain all but never puts it there.

@@ -1,5 +1,6 @@
 // The runtime's promises: a row comes out the same in any batch, alone, in parts, on any number of threads; asked
 // positions are those of the full output, and nothing else is copied from a device.
+#include <atomic>
 #include <numeric>
 #include <thread>
 
@@ -112,6 +113,29 @@ TEST_F(SeveralThreads, ChangeNoBit) {
     const auto rows = random_rows(*one, lengths);
     EXPECT_EQ(hidden(*three, rows), hidden(*one, rows));
   }
+}
+
+TEST_F(SeveralThreads, AreLentOnceAndInOrder) {
+  const auto model = open(2);
+  const Device& device = model->runtime().device();
+  auto first = std::make_unique<Device::Lease>(device, 1);
+  std::atomic<int> got = 0, all = 0, one = 0;
+  std::thread wants_all([&] {
+    const Device::Lease lease(device, 2);
+    all = ++got;
+  });
+  while (device.waiting() < 1) std::this_thread::yield();
+  std::thread wants_one([&] {  // one is free, but it came later
+    const Device::Lease lease(device, 1);
+    one = ++got;
+  });
+  while (device.waiting() < 2) std::this_thread::yield();
+  EXPECT_EQ(got, 0);
+  first.reset();
+  wants_all.join();
+  wants_one.join();
+  EXPECT_EQ(all, 1);
+  EXPECT_EQ(one, 2);
 }
 
 TEST_F(SeveralThreads, AreLentToTheModelsOfADevice) {

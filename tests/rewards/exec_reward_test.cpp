@@ -56,6 +56,15 @@ TEST_F(Exec, NullForbids) {
   EXPECT_THAT(scores(*reward, texts), ElementsAre(-std::numeric_limits<double>::infinity(), -1.5));
 }
 
+TEST_F(Exec, ALineTooManyIsNeverTheNextAnswer) {
+  const auto twice = make_exec_reward(program("sys.stdout.write('{\"scores\": [1, 1]}\\n' * 2)"));  // in one piece
+  EXPECT_THAT(failure(*twice, texts), HasSubstr("said more than it was asked"));
+  const auto behind = make_exec_reward(program("print(json.dumps({'id': 1, 'scores': [1, 1]}))"));
+  EXPECT_THAT(scores(*behind, texts), ElementsAre(1, 1));
+  EXPECT_THAT(failure(*behind, texts), HasSubstr("answered question 1, expected 2"));
+  EXPECT_THAT(scores(*make_exec_reward("read x; printf '{\"scores\": [1, 2]}'"), texts), ElementsAre(1, 2));  // no end
+}
+
 TEST_F(Exec, IsStartedAgainWhenItHasDied) {
   const auto reward =
       make_exec_reward(program("print(json.dumps({'scores': [os.getpid()] * 2})); sys.stdout.flush(); sys.exit()"));
@@ -66,12 +75,18 @@ TEST_F(Exec, IsStartedAgainWhenItHasDied) {
 TEST_F(Exec, FailuresAreNamed) {
   EXPECT_THAT(failure(*make_exec_reward("exit 3"), texts), HasSubstr("exec:exit 3 ended without an answer, twice"));
   EXPECT_THAT(failure(*make_exec_reward("./no-such-program 2>/dev/null"), texts), HasSubstr("ended without an answer"));
-  EXPECT_THAT(failure(*make_exec_reward("echo hello"), texts), HasSubstr("answered 'hello', expected {\"scores\""));
-  EXPECT_THAT(failure(*make_exec_reward("echo '{\"scores\": [1]}'"), texts), HasSubstr("gave 1 scores for 2 texts"));
-  EXPECT_THAT(failure(*make_exec_reward("echo '{\"scores\": [1, \"x\"]}'"), texts), HasSubstr("gave the score \"x\""));
+  EXPECT_THAT(failure(*make_exec_reward("read x; echo hello"), texts),
+              HasSubstr("answered 'hello', expected {\"scores\""));
+  EXPECT_THAT(failure(*make_exec_reward("read x; echo '{\"scores\": [1]}'"), texts),
+              HasSubstr("gave 1 scores for 2 texts"));
+  EXPECT_THAT(failure(*make_exec_reward("read x; echo '{\"scores\": [1, \"x\"]}'"), texts),
+              HasSubstr("gave the score \"x\""));
+  EXPECT_THAT(failure(*make_exec_reward("yes"), texts), HasSubstr("said more than it was asked"));
+  EXPECT_THAT(failure(*make_exec_reward("cat /dev/zero", {.patience = std::chrono::milliseconds(100)}), texts),
+              testing::AnyOf(HasSubstr("did not answer"), HasSubstr("said more than it was asked")));
   const auto silent = make_exec_reward("cat >/dev/null", {.patience = std::chrono::milliseconds(50)});
-  EXPECT_THAT(failure(*silent, texts), HasSubstr("said nothing for 0.05 s"));
-  EXPECT_THAT(failure(*silent, texts), HasSubstr("said nothing"));  // and again, without hanging
+  EXPECT_THAT(failure(*silent, texts), HasSubstr("did not answer within 0.05 s"));
+  EXPECT_THAT(failure(*silent, texts), HasSubstr("did not answer"));  // and again, without hanging
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ TEST(Rules, RegularExpressions) {
   EXPECT_EQ(of("regex:/GREAT/", "great"), 0);
   EXPECT_EQ(of("regex:/GREAT/i", "great"), 1);
   EXPECT_EQ(of("regex:/^\\w+$/", "\xff"), 0);
-  EXPECT_THAT(refusal("regex:/(/"), HasSubstr("is wrong at character"));
+  EXPECT_THAT(refusal("regex:/(/"), HasSubstr("is wrong at byte"));
   EXPECT_THAT(refusal("regex:abc"), HasSubstr("not regex:/PATTERN/"));
   EXPECT_THAT(refusal("regex:/abc"), HasSubstr("a closing slash"));
   EXPECT_THROW(of("regex:/^(a+)+$/", std::string(40, 'a') + "!"), Error);
@@ -59,6 +59,9 @@ TEST(Rules, LengthJsonAndMust) {
   EXPECT_EQ(of("json", R"({"a": [1, 2})"), 0);
   EXPECT_EQ(of("must:json", "3"), 0);
   EXPECT_EQ(of("must:json", "oh"), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(of("2*must:json - contains:oh", "oh"), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(of("must:regex:/\"a\"/", "a"), -std::numeric_limits<double>::infinity());
+  EXPECT_THAT(refusal("-must:json"), HasSubstr("would forbid what keeps the rule"));
   for (const char* bad : {"length:5", "length:9..2", "length:a..b", "length:-1..2", "must:length:1..2", "must:prm",
                           "contains:", "must:", "json:x", "answer:many", "answer:", "exec:"})
     EXPECT_NE(refusal(bad), "") << bad;
@@ -75,6 +78,12 @@ TEST(Rules, TheAnswerIsRead) {
   EXPECT_EQ(final_number("none"), std::nullopt);
   EXPECT_EQ(final_number("#### none, or 3\n5"), "3");
   EXPECT_EQ(final_number("####\n5"), "5");
+  EXPECT_EQ(final_number("The answer is .5"), "0.5");
+  EXPECT_EQ(final_number("a loss of -$3"), "-3");
+  EXPECT_EQ(final_number("\u22123 degrees"), "-3");
+  EXPECT_EQ(final_number("1{,}200"), "1200");
+  EXPECT_EQ(final_number("\\boxed{x}, as 3 says"), "3");
+  EXPECT_EQ(final_number("\\boxed{12}, not 13"), "12");
   EXPECT_EQ(of("answer:42", "#### 42.0"), 1);
   EXPECT_EQ(of("answer:-3", "it is -3"), 1);
   EXPECT_EQ(of("answer:42", "41"), 0);
@@ -91,7 +100,11 @@ TEST(Expression, IsASumOfTerms) {
   EXPECT_THAT(parse_expression("2*regex:/a - \\/ + b/i - json"),
               ElementsAre(Term{2, "regex:/a - \\/ + b/i"}, Term{-1, "json"}));
   EXPECT_THAT(parse_expression("contains:so far"), ElementsAre(Term{1, "contains:so far"}));
-  for (const char* bad : {"", " ", "a + ", "+", "0.5*", "a +  + b", "\"open", "inf*a"})
+  EXPECT_THAT(parse_expression("must:regex:/\"a\" + b/ + json"),
+              ElementsAre(Term{1, "must:regex:/\"a\" + b/"}, Term{1, "json"}));
+  EXPECT_THAT(parse_expression("exec:jq -c \"[1 + 2]\" x"), ElementsAre(Term{1, "exec:jq -c \"[1 + 2]\" x"}));
+  EXPECT_THAT(parse_expression("contains:\"a \""), ElementsAre(Term{1, "contains:a "}));
+  for (const char* bad : {"", " ", "a + ", "+", "0.5*", "a +  + b", "\"open", "inf*a", "0*a"})
     EXPECT_THROW(parse_expression(bad), Error) << bad;
 }
 
