@@ -145,6 +145,18 @@ def muon_and_adam(model: torch.nn.Module, layers: str, lr: float, bf16: bool) ->
             torch.optim.AdamW(others, lr=lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True)]
 
 
+def take_step(loss: torch.Tensor, model: torch.nn.Module, optimizers: list, lr: float) -> None:
+    """One update with clipped gradients."""
+    for optimizer in optimizers:
+        optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    for optimizer in optimizers:
+        for group in optimizer.param_groups:
+            group["lr"] = lr
+        optimizer.step()
+
+
 class Log:
     """One JSON object per line, with the seconds (of the clock and of the processor) since this process started."""
 

@@ -23,7 +23,8 @@ import torch.nn.functional as F
 from tokenizers import Tokenizer
 
 import math_tokenizer as mt
-from common import Average, Log, choose_precision, learning_rate, load_checkpoint, muon_and_adam, save_checkpoint
+from common import (Average, Log, choose_precision, learning_rate, load_checkpoint, muon_and_adam, save_checkpoint,
+                    take_step)
 from llada import CONFIG, LLaDA, block_decode, save_hf
 from math_problems import LARGEST, final_answer, generate, make_set, test_set, training_templates, well_formed
 
@@ -218,14 +219,7 @@ def main() -> None:
         loss = (losses * weights[rows]).sum() / weights.sum()
 
         lr = learning_rate(update, args.lr, args.warmup, args.updates)
-        for optimizer in optimizers:
-            optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        for optimizer in optimizers:
-            for group in optimizer.param_groups:
-                group["lr"] = lr
-            optimizer.step()
+        take_step(loss, model, optimizers, lr)
         average.update(model, update)
 
         sums[kind][0] += loss.item()

@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from tokenizers import Tokenizer
 
 import bert
-from common import Average, Log, choose_precision, learning_rate, save_checkpoint
+from common import Average, Log, choose_precision, learning_rate, save_checkpoint, take_step
 from corpus import HELD_OUT, held_out
 from mdlm_data import END, MASK, load_documents, minilm_pieces
 
@@ -154,12 +154,7 @@ def main() -> None:
         with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
             loss = bound(network, ids, special["mask"], generator).mean()
         lr = learning_rate(update, args.lr, args.warmup, args.updates)
-        for group in optimizer.param_groups:
-            group["lr"] = lr
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
+        take_step(loss, model, [optimizer], lr)
         average.update(model, update)
 
         total += loss.item()

@@ -25,7 +25,8 @@ import torch.nn.functional as F
 from tokenizers import Tokenizer
 
 import math_tokenizer as mt
-from common import Average, Log, choose_precision, learning_rate, load_checkpoint, muon_and_adam, save_checkpoint
+from common import (Average, Log, choose_precision, learning_rate, load_checkpoint, muon_and_adam, save_checkpoint,
+                    take_step)
 from figures import auc, mean
 from llada import load_hf as load_llada
 from math_problems import STEP, generate, training_templates
@@ -325,14 +326,7 @@ def main() -> None:
         loss = verdict + 0.5 * early + 0.5 * language
 
         lr = learning_rate(update, args.lr, args.warmup, args.updates, decay_share=0.4)
-        for optimizer in optimizers:
-            optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        for optimizer in optimizers:
-            for group in optimizer.param_groups:
-                group["lr"] = lr
-            optimizer.step()
+        take_step(loss, model, optimizers, lr)
         average.update(model, update)
 
         sums[kind] += [1, verdict.item(), early.item(), language.item()]

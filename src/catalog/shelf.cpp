@@ -61,15 +61,19 @@ std::vector<fs::path> paths_of(const Kind& kind) {
   return paths;
 }
 
-fs::path find(const std::string& name, const Kind& kind) {
+std::optional<fs::path> seek(const std::string& name, const Kind& kind) {
   const bool looks_like_a_file = name.find('/') != std::string::npos || name.ends_with(kind.extension);
   if (looks_like_a_file) return name;
   const std::map<std::string, fs::path> shelved = by_name(kind);
   if (const auto found = shelved.find(name); found != shelved.end()) return found->second;
   std::error_code ignored;
-  if (fs::is_regular_file(name, ignored)) return name;
+  return fs::is_regular_file(name, ignored) ? std::optional<fs::path>(name) : std::nullopt;
+}
+
+fs::path find(const std::string& name, const Kind& kind) {
+  if (const auto found = seek(name, kind)) return *found;
   std::string names;
-  for (const auto& [known, path] : shelved) names += ", " + known;
+  for (const auto& [known, path] : by_name(kind)) names += ", " + known;
   throw Error(ErrorCode::invalid_request,
               std::string(kind.noun) + " is '" + name + "', allowed: " + kind.otherwise + names, kind.hint);
 }
@@ -79,12 +83,7 @@ fs::path find(const std::string& name, const Kind& kind) {
 std::vector<fs::path> models_on_shelves() { return paths_of(kModel); }
 std::vector<fs::path> judges_on_shelves() { return paths_of(kJudge); }
 
-std::optional<fs::path> find_on_shelf(const std::string& name) {
-  const std::map<std::string, fs::path> shelved = by_name(kModel);
-  const auto found = shelved.find(name);
-  return found == shelved.end() ? std::nullopt : std::optional(found->second);
-}
-
+std::optional<fs::path> seek_model(const std::string& name) { return seek(name, kModel); }
 fs::path find_model(const std::string& name) { return find(name, kModel); }
 fs::path find_judge(const std::string& name) { return find(name, kJudge); }
 

@@ -11,11 +11,10 @@
 namespace pgdlm {
 
 std::vector<std::filesystem::path> models_on_shelves();  // in the order of their names
-std::optional<std::filesystem::path> find_on_shelf(const std::string& name);
 
-// What a user means by a model: whatever looks like a path, or else a name on a shelf, or else a file of that name;
-// Error{invalid_request} if there is none.
-std::filesystem::path find_model(const std::string& name);
+// What a user means by a model: whatever looks like a path, or else a name on a shelf, or else a file of that name.
+std::optional<std::filesystem::path> seek_model(const std::string& name);
+std::filesystem::path find_model(const std::string& name);  // Error{invalid_request} if there is none
 
 // The same for judges (eval/judge.h).
 std::vector<std::filesystem::path> judges_on_shelves();

@@ -65,6 +65,11 @@ void add_model_options(Adder add, ModelOptions& model) {
   add_mask_option(add, model);
 }
 
+void add_device_options(Adder add, ModelOptions& model) {
+  add({"threads", "-t", "threads of the CPU device; 0: one for each core (0)"}, model.device.threads);
+  add_model_options(add, model);
+}
+
 void add_run_options(Adder add, RunOptions& run) {
   add({"file", "-f", "read the prompt from this file", "FILE"}, run.file);
   add({"n-samples", "", "independent texts with seeds seed, seed + 1, ..., batched together (1)"}, run.n_samples);
@@ -191,8 +196,7 @@ void add_forward(CLI::App& app, ForwardOptions& options) {
       ->group("Options");
   Adder add{*forward, "Options"};
   add({"out", "", "row i is written to OUT.i.npy", "OUT"}, options.out);
-  add({"threads", "-t", "threads of the CPU device; 0: one for each core (0)"}, options.model.device.threads);
-  add_model_options(add, options.model);
+  add_device_options(add, options.model);
   forward->footer(kForwardFooter);
 }
 
@@ -219,8 +223,7 @@ void add_bench(CLI::App& app, BenchOptions& options) {
   add({"batch", "", "rows per forward (1,4,16)"}, options.batches);
   add({"length", "", "tokens per row (32,128)"}, options.lengths);
   add({"repeats", "", "of each measurement (5)"}, options.repeats);
-  add({"threads", "-t", "threads of the CPU device; 0: one for each core (0)"}, options.model.device.threads);
-  add_model_options(add, options.model);
+  add_device_options(add, options.model);
 }
 
 // CLI11 would take "[a, b]" in a list of arguments for two: so it gets the first text, and the others are extras.
@@ -250,8 +253,7 @@ void add_score(CLI::App& app, ScoreOptions& options) {
   add({"jsonl", "", "texts with their prompts: a file of lines {\"text\": ..., \"prompt\": ...}", "FILE"},
       options.jsonl);
   add({"json", "", "print one JSON object per text, with all labels or steps"}, options.json);
-  add({"threads", "-t", "threads of the CPU device; 0: one for each core (0)"}, options.model.device.threads);
-  add_model_options(add, options.model);
+  add_device_options(add, options.model);
   score->footer(kScoreFooter);
 }
 
@@ -263,8 +265,7 @@ void add_perplexity(CLI::App& app, PerplexityOptions& options) {
   add({"draws", "", "random ways of hiding tokens, averaged for each text (8)"}, options.draws);
   add({"seed", "", "same seed, same figures, whatever the batch (0)"}, options.seed);
   add({"json", "", "print one JSON object, with the figures of each text"}, options.json);
-  add({"threads", "-t", "threads of the CPU device; 0: one for each core (0)"}, options.device.device.threads);
-  add_model_options(add, options.device);
+  add_device_options(add, options.device);
   perplexity->footer(kPerplexityFooter);
 }
 

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -32,16 +30,12 @@ Passage parse_line(const std::string& line, const std::string& where) {
 }
 
 std::vector<Passage> read_jsonl(const std::string& path) {
-  std::ifstream file;
-  if (path != "-") file.open(path);
-  std::istream& in = path == "-" ? std::cin : file;
-  if (!in) throw Error(ErrorCode::invalid_request, fmt::format("file '{}' cannot be read", path));
   std::vector<Passage> passages;
   int number = 0;
-  for (std::string line; std::getline(in, line);) {
+  for (const std::string& line : lines_of_file(path)) {
     ++number;
-    if (line.find_first_not_of(" \t\r") != std::string::npos)
-      passages.push_back(parse_line(line, fmt::format("{}: line {}", path, number)));
+    if (line.find_first_not_of(" \t") == std::string::npos) continue;
+    passages.push_back(parse_line(line, fmt::format("{}: line {}", path, number)));
   }
   if (passages.empty()) throw Error(ErrorCode::invalid_request, fmt::format("there is no text in file '{}'", path));
   return passages;

@@ -22,6 +22,8 @@ std::vector<std::string> lines_of(std::istream& in) {
   return lines;
 }
 
+}  // namespace
+
 std::vector<std::string> lines_of_file(const std::string& path) {
   if (path == "-") return lines_of(std::cin);
   std::ifstream in(path);
@@ -30,8 +32,6 @@ std::vector<std::string> lines_of_file(const std::string& path) {
     throw Error(ErrorCode::invalid_request, fmt::format("file '{}' cannot be read", path));
   return lines_of(in);
 }
-
-}  // namespace
 
 std::vector<std::string> read_texts(const TextsOptions& options) {
   if (!options.file.empty() && !options.texts.empty())

@@ -15,4 +15,6 @@ struct TextsOptions {
 // is left, or if both arguments and a file are given.
 std::vector<std::string> read_texts(const TextsOptions& options);
 
+std::vector<std::string> lines_of_file(const std::string& path);  // "-": standard input; Error{invalid_request}
+
 }  // namespace pgdlm::cli

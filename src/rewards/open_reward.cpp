@@ -1,6 +1,5 @@
 #include "rewards/open_reward.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <map>
@@ -89,10 +88,8 @@ std::pair<std::string, std::string> cut(const std::string& text) {
 
 // What `pgdlm models` calls them: a reward named "prm" is the file prm-nano.
 std::optional<std::filesystem::path> find_reward_model(const std::string& name) {
-  for (const std::string& wanted : {name, name + kSize})
-    if (const auto shelved = find_on_shelf(wanted)) return shelved;
-  const bool looks_like_a_file = name.find('/') != std::string::npos || name.ends_with(".gguf");
-  return looks_like_a_file ? std::optional<std::filesystem::path>(name) : std::nullopt;
+  const auto found = seek_model(name);
+  return found ? found : seek_model(name + kSize);
 }
 
 // Opens the terms of one expression; terms that name the same file share it.
