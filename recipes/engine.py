@@ -99,7 +99,8 @@ class Engine:
         return found
 
     def answers(self, model: str, problems: list[dict], samples: int) -> list[list[str]]:
-        """Of each problem the greedy answer (samples = 0), or so many independent ones at temperature 1.
+        """Of each problem the greedy answer (samples = 0), or so many independent ones at temperature 1, revealed in
+        random order (revealing the most confident positions first makes them alike).
 
         Problem i has seed i, and the first samples of many are the same as fewer. Once an answer has ended, the rest
         of its canvas is not computed: it would not be looked at.
@@ -109,7 +110,7 @@ class Engine:
         missing = [i for i, p in enumerate(problems) if len(kept.find(kind, i, p["question"])) < wanted]
         if len(missing) < len(problems):
             say(f"{model}, {kind}: {len(problems) - len(missing)} of {len(problems)} problems are in {kept.path}")
-        options = ("--method", "bon", "-k", samples, "--temp", 1) if samples else ()
+        options = ("--method", "bon", "-k", samples, "--temp", 1, "--diffusion-algorithm", "random") if samples else ()
 
         def draw(i: int) -> list[str]:
             said = json.loads(self.run("generate", "-m", self.file(model), "--chat", problems[i]["question"], "--json",

@@ -6,7 +6,7 @@
     recipes/eval_models.py --update                           # also writes the tables into models/README.md
 
 Held-out texts are those that training keeps away from (corpus.py, classifier_data.py, judge_data.py); the problems are
-data/math_test.jsonl. Answers of llada-nano-math are kept (see engine.py), so a second run is much shorter.
+data/math_test.jsonl and, far from what training tells, data/math_far.jsonl. Answers of llada-nano-math are kept (see engine.py), so a second run is much shorter.
 """
 
 import argparse
@@ -52,12 +52,16 @@ class Setting:
 
     def __init__(self, engine: Engine, data: Path, quick: bool):
         self.engine, self.data, self.quick = engine, data, quick
-        lines = (Path(__file__).parent / "data" / "math_test.jsonl").read_text().splitlines()
-        self.problems = [json.loads(line) for line in lines][:QUICK_PROBLEMS if quick else None]
+        self.problems, self.far = (read_problems(name)[:QUICK_PROBLEMS if quick else None] for name in ("test", "far"))
         self.samples = QUICK_SAMPLES if quick else SAMPLES
 
     def sampled(self) -> list[list[str]]:
         return self.engine.answers("llada-nano-math", self.problems, self.samples)
+
+
+def read_problems(name: str) -> list[dict]:
+    lines = (Path(__file__).parent / "data" / f"math_{name}.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
 
 
 # ---- mdlm-nano ----
@@ -87,7 +91,8 @@ def by_part(name: str, problems: list[dict], passed: list[bool]) -> Figures:
 
 def measure_llada(setting: Setting) -> tuple[Figures, str]:
     problems = setting.problems
-    greedy = [answers[0] for answers in setting.engine.answers("llada-nano-math", problems, samples=0)]
+    greedy, far = ([answers[0] for answers in setting.engine.answers("llada-nano-math", part, samples=0)]
+                   for part in (problems, setting.far))
     solved = [right(p, a) for p, a in zip(problems, greedy)]
     out = by_part("greedy accuracy", problems, solved)
     for steps in sorted({p["steps"] for p in problems}):
@@ -95,6 +100,7 @@ def measure_llada(setting: Setting) -> tuple[Figures, str]:
     out |= by_part("greedy, every step right", problems,
                    [all(check_steps(p["answer"], a)) for p, a in zip(problems, greedy)])
     out["greedy, well formed"] = share([well_formed(a) for a in greedy])
+    out["greedy accuracy, far templates"] = share([right(p, a) for p, a in zip(setting.far, far)])
     drawn = setting.sampled()
     out["single sample"] = share([mean([right(p, a) for a in answers]) for p, answers in zip(problems, drawn)])
     n = 1
@@ -279,7 +285,7 @@ def target(model: str, name: str, figure: Figure) -> str:
 def tables(results: dict[str, tuple[Figures, str]], setting: Setting) -> str:
     version = setting.engine.run("version").split("\n")[0].strip()
     note = (f"Through the engine ({version}). ± is one standard error, over texts, pairs or questions. Samples of "
-            "llada-nano-math are drawn at temperature 1; prm-nano judges the first "
+            "llada-nano-math are drawn at temperature 1 in random order; prm-nano judges the first "
             f"{min(PRM_SAMPLES, setting.samples)} of each problem.")
     if setting.quick:
         note += (f" **A quick look**: only the first {QUICK_PROBLEMS} problems, {QUICK_SAMPLES} samples of each.")

@@ -22,17 +22,18 @@ from tokenizers import Tokenizer
 import math_tokenizer as mt
 from common import choose_precision
 from llada import LLaDA, load_hf, rotate
-from math_problems import final_answer, generate, make_set, test_set, training_templates
+from math_problems import development_set, far_set, final_answer, hardest, test_set, training_templates
 from train_llada_math import LENGTH, special_ids
 
 
 @torch.no_grad()
 def cached_decode(model: LLaDA, prompts: list[list[int]], special: dict, temperature: torch.Tensor, generator, *,
-                  length=LENGTH, block=8, steps=8) -> list[list[int]]:
+                  random_order=False, length=LENGTH, block=8, steps=8) -> list[list[int]]:
     """`llada.block_decode` for bulk: several times as fast, not quite the same law.
 
     The canvas ends behind the current block (training showed such canvases, too), and within a block keys and values of
-    everything before it are kept from the block's first step. A temperature for each row; 0 is greedy.
+    everything before it are kept from the block's first step. A temperature for each row; 0 is greedy. The most
+    confident position is revealed first, or with `random_order` any (unless the row is greedy).
     """
     net, mask, stop = model.model["transformer"], special["mask"], special["eot"]
     rows = [list(p) for p in prompts]
@@ -60,7 +61,10 @@ def cached_decode(model: LLaDA, prompts: list[list[int]], special: dict, tempera
             drawn = torch.multinomial(hot.flatten(0, 1), 1, generator=generator).view(len(alive), block)
             drawn = torch.where(heat.squeeze(2) > 0, drawn, p.argmax(-1))
             canvas = ids[:, width:]
-            sure = p.gather(2, drawn.unsqueeze(2)).squeeze(2).masked_fill(canvas != mask, -1.0)
+            sure = p.gather(2, drawn.unsqueeze(2)).squeeze(2)
+            if random_order:
+                sure = torch.where(heat.squeeze(2) > 0, torch.rand(sure.shape, generator=generator), sure)
+            sure = sure.masked_fill(canvas != mask, -1.0)
             chosen = sure.topk(block // steps + (step < block % steps), dim=1).indices
             canvas.scatter_(1, chosen, drawn.gather(1, chosen))
         for at, i in enumerate(alive):
@@ -93,8 +97,8 @@ def run(net, ids, cos, sin, visible, kept, width):
 
 
 def unavailable() -> set[str]:
-    """Questions that no training may see: the test set and the development set of llada-nano-math."""
-    return {p.question for p, _ in test_set()} | {p.question for p, _ in make_set(777, 192, unseen_share=0)}
+    """Questions that no training may see: the test sets and the development set of llada-nano-math."""
+    return {p.question for p, _ in test_set() + far_set()} | {p.question for p in development_set(192)}
 
 
 def read_lines(path: Path) -> list[dict]:
@@ -115,7 +119,7 @@ def sample(args) -> None:
         weights = hashlib.sha1((args.model / "model.safetensors").read_bytes()).hexdigest()[:8]
         model = load_hf(args.model)
         rng = random.Random(f"{args.seed}:{chunk}")
-        found = [generate(rng, templates) for _ in range(args.questions)]
+        found = [hardest(rng, templates, rng.choice((1, 4, 20))) for _ in range(args.questions)]
         problems = [{"question": p.question, "answer": p.answer, "template": p.template, "part": "seen"}
                     for p in found if p.question not in avoid]
         cases = [(p, t) for p in problems for t in args.temperatures]
@@ -127,7 +131,8 @@ def sample(args) -> None:
                 group = order[at:at + args.batch]
                 prompts = [tokenizer.encode(mt.chat(cases[i][0]["question"])).ids for i in group]
                 heats = torch.tensor([cases[i][1] for i in group])
-                drawn = cached_decode(model, prompts, special, heats, generator, steps=args.steps)
+                drawn = cached_decode(model, prompts, special, heats, generator, random_order=chunk % 2 == 1,
+                                      steps=args.steps)
                 for i, tokens in zip(group, drawn):
                     texts[i] = tokenizer.decode(tokens, skip_special_tokens=False)
         with open(args.out, "a") as out:  # one write, so that a chunk is there or not

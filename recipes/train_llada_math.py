@@ -26,7 +26,8 @@ import math_tokenizer as mt
 from common import (Average, Log, choose_precision, learning_rate, load_checkpoint, muon_and_adam, save_checkpoint,
                     take_step)
 from llada import CONFIG, LLaDA, block_decode, save_hf
-from math_problems import LARGEST, final_answer, generate, make_set, test_set, training_templates, well_formed
+from math_problems import (LARGEST, development_set, far_set, final_answer, generate, test_set, training_templates,
+                           well_formed)
 
 LENGTH = 64  # tokens of an answer's canvas
 BLOCKS = (8, 8, 8, 4, 16, 32)  # block lengths seen in training; 8 is one step of a solution
@@ -184,8 +185,8 @@ def main() -> None:
         tokenizer_path.write_text(json.dumps(mt.build(), ensure_ascii=False, indent=1))
     tokenizer = Tokenizer.from_file(str(tokenizer_path))
     special = special_ids(tokenizer)
-    development = [problem for problem, _ in make_set(777, args.development, unseen_share=0)]
-    avoid = {p.question for p in development} | {p.question for p, _ in test_set()}
+    development = development_set(args.development)
+    avoid = {p.question for p in development} | {p.question for p, _ in test_set() + far_set()}
     data = Data(tokenizer, special, avoid)
 
     vocabulary = -(-tokenizer.get_vocab_size() // 64) * 64

@@ -29,7 +29,7 @@ from common import (Average, Log, choose_precision, learning_rate, load_checkpoi
                     take_step)
 from figures import auc, mean
 from llada import load_hf as load_llada
-from math_problems import STEP, generate, training_templates
+from math_problems import STEP, hardest, training_templates
 from math_stories import LARGEST, OPERATIONS
 from prm_data import read_lines, unavailable
 from qwen2 import CONFIG, ProcessReward, begin_with_llada, save_hf
@@ -180,7 +180,7 @@ class Data:
             elif self.slips and rng.random() < 0.5 * sample_share:
                 pool.append(rng.choice(self.slips))
             else:
-                steps = generate(rng, self.templates).answer.split("\n")[:-1]
+                steps = hardest(rng, self.templates, rng.choice((1, 4))).answer.split("\n")[:-1]
                 pool += [(*fields(line)[:3], "") for line in steps]
         cases = []
         for a, op, b, wrong in pool[:rows * branches]:
@@ -198,7 +198,7 @@ class Data:
             if self.groups and rng.random() < sample_share:
                 found.append(rng.choice(self.groups))
             else:
-                problem = generate(rng, self.templates)
+                problem = hardest(rng, self.templates, rng.choice((1, 1, 4)))
                 if problem.question not in self.avoid and not held_out(problem.question):
                     found.append((problem.question, problem.answer, []))
         found.sort(key=lambda case: len(case[0]))

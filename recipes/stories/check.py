@@ -3,7 +3,7 @@
     python -m stories.check --tokenizer RUNS/llada-nano-math/tokenizer.json
 
 Each template writes problems whose solutions pass the exact checker, whose steps are eight tokens, which fit the model,
-and which are not in the frozen test set. Words that are several pieces are listed; they should stay rare.
+and which are not in the frozen sets. Words that are several pieces are listed; they should stay rare.
 """
 
 import argparse
@@ -13,8 +13,8 @@ from collections import Counter
 
 from tokenizers import Tokenizer
 
-from math_problems import (MAX_STEPS, check_steps, equation, generate, held_out_templates, test_set, training_templates,
-                           well_formed)
+from math_problems import (MAX_STEPS, check_steps, equation, far_set, generate, held_out_templates, test_set,
+                           training_templates, well_formed)
 from math_stories import LARGEST, OPERATIONS, Reject, Story
 from math_tokenizer import chat
 
@@ -72,7 +72,7 @@ def main() -> None:
     args = parser.parse_args()
 
     tokenizer = Tokenizer.from_file(args.tokenizer)
-    frozen = {problem.question for problem, _ in test_set()}
+    frozen = {problem.question for problem, _ in test_set() + far_set()}
     templates, bad, repeated, longest = training_templates(), 0, 0, 0
     words, split = 0, Counter()
     lengths = Counter()
@@ -90,7 +90,7 @@ def main() -> None:
                 words += 1
                 if count > 1:
                     split[word] += 1
-    print(f"{len(templates)} training templates, {len(held_out_templates())} held out; {bad} faults; "
+    print(f"{len(templates)} training templates, {len(held_out_templates() + held_out_templates(far=True))} held out; {bad} faults; "
           f"{repeated} questions of the test set among {len(templates) * args.count}")
     print(f"longest prompt {longest} tokens; steps {dict(sorted(lengths.items()))}")
     print(f"words of several pieces: {100 * sum(split.values()) / words:.2f} %  {split.most_common(25)}")
