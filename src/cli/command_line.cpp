@@ -1,9 +1,11 @@
 #include "cli/command_line.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <vector>
 
@@ -36,10 +38,17 @@ struct Adder {
     const auto parse = [name = std::string(info.name), &field](const std::string& text) {
       field = parse_value<T>(name, text);
     };
-    CLI::Option* option = command.add_option_function<std::string>(flags(info), parse, info.help);
+    const auto parse_all = [parse, joint = info.joint](const std::vector<std::string>& texts) {
+      parse(fmt::format("{}", fmt::join(texts, joint)));
+    };
+    CLI::Option* option =
+        *info.joint ? command.add_option_function(flags(info), std::function(parse_all), info.help)->expected(1)
+                    : command.add_option_function<std::string>(flags(info), parse, info.help);
     option->group(title)->type_name(*info.value ? info.value : value_hint<T>());
     // A script may append to a line of options: the last one wins. But a text has one beginning.
-    if (!option->get_positional()) option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    const auto policy = *info.joint ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast;
+    if (!option->get_positional()) option->multi_option_policy(policy);
+    option->allow_extra_args(false);
   }
   void add_flag(const OptionInfo& info, auto& field) {
     const auto set = [&field](std::int64_t times) { field = times > 0; };  // fewer than 0: --no-...
@@ -70,15 +79,21 @@ void add_device_options(Adder add, ModelOptions& model) {
   add_model_options(add, model);
 }
 
+void add_patience(Adder add, double& seconds) {
+  add({"reward-patience", "", "seconds to wait for an answer of a program or server that scores (60)"}, seconds);
+}
+
 void add_run_options(Adder add, RunOptions& run) {
   add({"file", "-f", "read the prompt from this file", "FILE"}, run.file);
   add({"n-samples", "", "independent texts with seeds seed, seed + 1, ..., batched together (1)"}, run.n_samples);
   add({"json", "", "print one JSON object instead of the text"}, run.json);
   add({"trace", "", "write every event as a JSON line, for replay and --resume", "FILE"}, run.trace);
   add({"resume", "", "continue an interrupted trace; all other settings come from it", "FILE"}, run.resume);
-  add({"allow-exec", "", "with --resume: run the commands that the trace's reward names"}, run.allow_exec);
+  add({"allow-exec", "", "with --resume: run the programs and ask the servers that the trace's reward names"},
+      run.allow_exec);
   add({"threads", "-t", "threads that compute; 0: one for each core (0)"}, run.model.device.threads);
   add_model_options(add, run.model);
+  add_patience(add, run.reward_patience);
   add({"no-memo", "", "compute equal states again; the text is the same"}, run.no_memo);
 }
 
@@ -115,8 +130,9 @@ void take_extras(const CLI::App& command, TextsOptions* texts) {
 // What a trace already says must not be said again.
 void check_resume(const CLI::App& generate, const RunOptions& run) {
   if (run.resume.empty()) return;
-  const std::set<std::string> allowed = {"--resume", "--json",       "--threads",    "--no-memo",   "--device",
-                                         "--rpc",    "--max-tokens", "--mask-token", "--allow-exec"};
+  const std::set<std::string> allowed = {
+      "--resume", "--json",       "--threads",    "--no-memo",    "--device",
+      "--rpc",    "--max-tokens", "--mask-token", "--allow-exec", "--reward-patience"};
   for (const CLI::Option* option : generate.parse_order())
     if (!allowed.contains(option->get_name()))
       throw Error(ErrorCode::invalid_request,
@@ -124,7 +140,14 @@ void check_resume(const CLI::App& generate, const RunOptions& run) {
                   "leave it out; only how it is run may change: --json, --threads, --no-memo, --device, ...");
 }
 
+void check_patience(double seconds) {
+  constexpr double kMost = 86'400;
+  if (!(seconds > 0 && seconds <= kMost))
+    bad_value("reward-patience", fmt::format("{}", seconds), fmt::format("more than 0, at most {} seconds", kMost));
+}
+
 void check_run(const RunOptions& run) {
+  check_patience(run.reward_patience);
   if (run.n_samples < 1) bad_value("n-samples", std::to_string(run.n_samples), "at least 1");
   if (run.model.device.threads < 0) bad_value("threads", std::to_string(run.model.device.threads), "0 or more");
   if (run.n_samples > 1 && !run.trace.empty())
@@ -247,12 +270,13 @@ void add_score(CLI::App& app, ScoreOptions& options) {
   Adder add{*score, "Options"};
   add_texts(add, options.input);
   add({"reward", "", "as for generate: sentiment:positive, prm, 0.7*sentiment:positive + 0.3*cola, regex:/.../, ...",
-       "EXPRESSION"},
+       "EXPRESSION", kPlus},
       options.reward);
   add({"prompt", "-p", "what the texts answer, for a process reward"}, options.prompt);
   add({"jsonl", "", "texts with their prompts: a file of lines {\"text\": ..., \"prompt\": ...}", "FILE"},
       options.jsonl);
   add({"json", "", "print one JSON object per text, with all labels or steps"}, options.json);
+  add_patience(add, options.reward_patience);
   add_device_options(add, options.model);
   score->footer(kScoreFooter);
 }
@@ -285,6 +309,7 @@ void check_eval(const Invocation& in) {
     bad_value("draws", std::to_string(in.perplexity.draws), fmt::format("1 to {}", kMostDraws));
   if (in.perplexity.device.device.threads < 0)
     bad_value("threads", std::to_string(in.perplexity.device.device.threads), "0 or more");
+  check_patience(in.score.reward_patience);
   if (in.score.model.device.threads < 0)
     bad_value("threads", std::to_string(in.score.model.device.threads), "0 or more");
   if (in.verb == Verb::score && in.score.reward.empty())

@@ -66,6 +66,7 @@ struct ScoreOptions {
   std::string jsonl;  // a file, instead of input and prompt
   bool json = false;
   ModelOptions model;
+  double reward_patience = 60;
 };
 
 struct PerplexityOptions {

@@ -51,11 +51,13 @@ Job new_job(GenerateOptions options, const RunOptions& run) {
   return {.options = std::move(options), .trace = run.trace};
 }
 
-// A trace is data that people pass on: it runs no program unless the user says so.
+// A trace is data that people pass on: it runs no program and asks no server unless the user says so.
 void check_commands(const GenerateOptions& options, const RunOptions& run) {
-  if (options.reward.find("exec:") == std::string::npos || run.allow_exec) return;
+  const bool inside =
+      options.reward.find("exec:") == std::string::npos && options.reward.find("://") == std::string::npos;
+  if (inside || run.allow_exec) return;
   throw Error(ErrorCode::invalid_request,
-              fmt::format("resume: the reward in '{}' runs a program: {}", run.resume, options.reward),
+              fmt::format("resume: the reward in '{}' runs a program or asks a server: {}", run.resume, options.reward),
               "if you trust it, add --allow-exec");
 }
 
@@ -131,7 +133,9 @@ int generate(GenerateOptions given, const RunOptions& run) {
   Interrupt interrupt;
   const std::shared_ptr<const LanguageModel> opened = open_language_model(job.options.model, run.model);
   const LanguageModel& model = *opened;
-  const std::shared_ptr<Reward> reward = open_reward(job.options.reward, opened, run.model);
+  const std::shared_ptr<Reward> reward =
+      open_reward(job.options.reward, opened,
+                  {.models = run.model, .patience = std::chrono::duration<double>(run.reward_patience)});
   for (const std::string& name : without_effect(job.options, model.defaults(), reward.get()))
     if (run.resume.empty()) fmt::print(stderr, "pgdlm: note: --{} has no effect here\n", name);
   job.options = settled(std::move(job.options), model.defaults(), reward.get());

@@ -62,7 +62,8 @@ struct RunOptions {
   std::string trace, resume;
   bool allow_exec = false;  // a resumed trace may start programs
   bool no_memo = false;
-  ModelOptions model;  // how a GGUF file is loaded
+  ModelOptions model;           // how a GGUF file is loaded
+  double reward_patience = 60;  // seconds for an answer of a program or server
 };
 
 // Both ways: a choice that was made overrides the default in `field`, one that was left open takes it.
@@ -74,11 +75,14 @@ void settle(std::optional<T>& option, T& field) {
     option = field;
 }
 
+inline constexpr const char* kPlus = " + ";  // between rewards
+
 struct OptionInfo {
   const char* name;        // long name; with '_' for '-' also the key in JSON
   const char* extra = "";  // short form, positional
   const char* help = "";
   const char* value = "";  // what --help shows as its value, if not what its type says
+  const char* joint = "";  // between the values of an option that was given several times; without it the last one wins
 };
 
 // The one list of GenerateOptions: --help, the parser, the configuration in a trace and --resume all walk it.
@@ -96,8 +100,9 @@ void visit_text_options(Options& o, Visitor& visit) {
   visit({"model", "-m", "the denoiser: toy, a GGUF file, or a name that `pgdlm models` lists (toy)"}, o.model);
   visit({"reward", "",
          "what to steer towards, as a sum: 0.7*sentiment:positive + 0.3*cola - toxicity, prm:min, contains:word, "
-         "regex:/.../, length:20..40, json, answer:42, must:contains:word, exec:./score.py (none)",
-         "EXPRESSION"},
+         "regex:/.../, length:20..40, json, answer:42, must:contains:word, exec:./score.py, http://host/score; several "
+         "are added (none)",
+         "EXPRESSION", kPlus},
         o.reward);
   visit({"seed", "", "same seed, same text, whatever the batch, threads or memo (0)"}, o.seed);
 

@@ -1,34 +1,27 @@
 #include "rewards/exec_reward.h"
 
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "pgdlm/error.h"
 #include "rewards/child.h"
-#include "text/utf8.h"
+#include "rewards/wire.h"
 
 namespace pgdlm {
 namespace {
 
 using nlohmann::json;
 
-std::string question(int id, std::span<const Passage> texts) {
-  json list = json::array();
-  for (const Passage& t : texts)
-    list.push_back({{"prompt", valid_utf8(t.prompt)}, {"reply", valid_utf8(t.reply)}, {"text", valid_utf8(t.text)}});
-  return json{{"id", id}, {"texts", std::move(list)}}.dump();
-}
-
 class ExecReward final : public TextReward {
  public:
-  ExecReward(std::string command, const ExecOptions& options) : command_(std::move(command)), options_(options) {}
+  ExecReward(std::string command, std::chrono::milliseconds patience)
+      : command_(std::move(command)), patience_(patience) {}
 
   std::vector<Scored> score(std::span<const Passage> texts) override {
     if (texts.empty()) return {};
-    return read(ask(question(++asked_, texts)), texts.size());
+    const json question = {{"id", ++asked_}, {"texts", texts_to_json(texts)}};
+    return read(ask(question.dump()), texts.size());
   }
 
  private:
@@ -44,11 +37,11 @@ class ExecReward final : public TextReward {
     std::string answer;
     for (int attempt = 0; attempt < 2; ++attempt) {
       if (!child_) child_ = std::make_unique<Child>(command_);
-      const Child::Outcome outcome = child_->ask(line, answer, options_.patience);
+      const Child::Outcome outcome = child_->ask(line, answer, patience_);
       if (outcome == Child::Outcome::answered) return answer;
       child_.reset();
       if (outcome == Child::Outcome::late)
-        fail(fmt::format("did not answer within {} s", static_cast<double>(options_.patience.count()) / 1000));
+        fail(fmt::format("did not answer within {} s", static_cast<double>(patience_.count()) / 1000));
       if (outcome == Child::Outcome::talkative) fail("said more than it was asked");
     }
     fail("ended without an answer, twice");
@@ -56,33 +49,24 @@ class ExecReward final : public TextReward {
 
   std::vector<Scored> read(const std::string& line, std::size_t count) {
     const json answer = json::parse(line, nullptr, false);
-    const auto scores = answer.is_object() ? answer.find("scores") : answer.end();
-    if (answer.is_discarded() || scores == answer.end() || !scores->is_array())
-      fail(fmt::format("answered '{}', expected {{\"scores\": [...]}}", line.substr(0, 200)));
-    if (const auto id = answer.find("id"); id != answer.end() && *id != asked_)
-      fail(fmt::format("answered question {}, expected {}", id->dump(), asked_));
-    if (scores->size() != count) fail(fmt::format("gave {} scores for {} texts", scores->size(), count));
-    std::vector<Scored> out;
-    for (const json& score : *scores) {
-      if (!score.is_number() && !score.is_null())
-        fail(fmt::format("gave the score {}, expected a number or null", score.dump()));
-      out.push_back({score.is_null() ? -std::numeric_limits<double>::infinity() : score.get<double>(), {}});
-    }
-    return out;
+    if (answer.is_discarded()) fail(fmt::format("answered '{}', expected {{\"scores\": [...]}}", line.substr(0, 200)));
+    if (answer.is_object() && answer.contains("id") && answer["id"] != asked_)
+      fail(fmt::format("answered question {}, expected {}", answer["id"].dump(), asked_));
+    return read_scores(answer, count, [this](const std::string& what) { fail(what); });
   }
 
   std::string command_;
-  ExecOptions options_;
+  std::chrono::milliseconds patience_;
   std::unique_ptr<Child> child_;
   int asked_ = 0;  // questions so far
 };
 
 }  // namespace
 
-std::unique_ptr<TextReward> make_exec_reward(const std::string& command, const ExecOptions& options) {
+std::unique_ptr<TextReward> make_exec_reward(const std::string& command, std::chrono::milliseconds patience) {
   if (command.empty())
     throw Error(ErrorCode::invalid_request, "reward: exec: names no command", "write exec:./score.py");
-  return std::make_unique<ExecReward>(command, options);
+  return std::make_unique<ExecReward>(command, patience);
 }
 
 }  // namespace pgdlm

@@ -15,11 +15,8 @@
 
 namespace pgdlm {
 
-struct ExecOptions {
-  std::chrono::milliseconds patience{60'000};  // for one answer
-};
-
 // Error{invalid_request} when it fails: it names the command, what was expected and what came.
-std::unique_ptr<TextReward> make_exec_reward(const std::string& command, const ExecOptions& options = {});
+std::unique_ptr<TextReward> make_exec_reward(const std::string& command,
+                                             std::chrono::milliseconds patience = std::chrono::minutes(1));
 
 }  // namespace pgdlm

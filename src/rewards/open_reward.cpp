@@ -1,6 +1,5 @@
 #include "rewards/open_reward.h"
 
-#include <array>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -13,37 +12,14 @@
 #include "pgdlm/error.h"
 #include "rewards/exec_reward.h"
 #include "rewards/expression.h"
+#include "rewards/http_reward.h"
+#include "rewards/names.h"
 #include "rewards/rules.h"
 
 namespace pgdlm {
 namespace {
 
 constexpr const char* kSize = "-nano";  // of the default models; a reward may be named without it
-
-template <class T, std::size_t N>
-T choose(const std::string& what, const std::string& word, const std::array<std::pair<const char*, T>, N>& known) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : known) {
-    if (word == name) return value;
-    names.emplace_back(name);
-  }
-  throw Error(ErrorCode::invalid_request,
-              fmt::format("reward: {} is '{}', allowed: {}", what, word, fmt::join(names, ", ")));
-}
-
-Scale parse_scale(const std::string& word) {
-  return choose<Scale, 3>("the scale after @", word, {{{"log", Scale::log}, {"p", Scale::p}, {"logit", Scale::logit}}});
-}
-
-Aggregation parse_aggregation(const std::string& word) {
-  if (word.empty()) return Aggregation::last;
-  return choose<Aggregation, 5>("what joins the steps", word,
-                                {{{"last", Aggregation::last},
-                                  {"min", Aggregation::min},
-                                  {"prod", Aggregation::prod},
-                                  {"mean", Aggregation::mean},
-                                  {"model", Aggregation::model}}});
-}
 
 // "20..40"
 std::unique_ptr<TextReward> parse_length(const std::string& text) {
@@ -95,7 +71,7 @@ std::optional<std::filesystem::path> find_reward_model(const std::string& name) 
 // Opens the terms of one expression; terms that name the same file share it.
 class Opener {
  public:
-  Opener(const ModelOptions& options, const std::shared_ptr<const LanguageModel>& writer)
+  Opener(const RewardOptions& options, const std::shared_ptr<const LanguageModel>& writer)
       : options_(options), writer_(writer) {}
 
   std::unique_ptr<TextReward> open(const std::string& term) {
@@ -103,12 +79,15 @@ class Opener {
       if (std::shared_ptr<Reward> own = writer_->own_reward(term)) return make_own_reward(writer_, std::move(own));
     const auto [kind, argument] = cut(term);
     if (kind == "must") return open_must(argument);
-    if (kind == "exec") return make_exec_reward(argument);
+    if (kind == "exec") return make_exec_reward(argument, patience());
+    if (kind == "http" || kind == "https") return make_http_reward(term, patience());
     if (auto rule = open_rule(kind, argument)) return rule;
     return open_model(term);
   }
 
  private:
+  std::chrono::milliseconds patience() const { return std::chrono::ceil<std::chrono::milliseconds>(options_.patience); }
+
   std::unique_ptr<TextReward> open_must(const std::string& term) {
     const auto [kind, argument] = cut(term);
     auto rule = kind == "length" ? nullptr : open_rule(kind, argument);
@@ -137,7 +116,7 @@ class Opener {
 
   std::shared_ptr<Model> load(const std::filesystem::path& path) {
     std::shared_ptr<Model>& model = models_[path];
-    if (!model) model = Model::load(path, options_);
+    if (!model) model = Model::load(path, options_.models);
     return model;
   }
 
@@ -146,19 +125,19 @@ class Opener {
     if (writer_) known = writer_->own_rewards();
     if (writer_) known.insert(known.begin(), "none");
     known.insert(known.end(), {"MODEL:LABEL", "contains:WORDS", "regex:/PATTERN/", "length:A..B", "json",
-                               "answer:NUMBER", "must:RULE", "exec:COMMAND"});
+                               "answer:NUMBER", "must:RULE", "exec:COMMAND", "http://HOST/PATH"});
     return Error(ErrorCode::invalid_request, fmt::format("reward is '{}', allowed: {}", term, fmt::join(known, ", ")),
                  "MODEL is a classifier or a process reward: a GGUF file, or a name that `pgdlm models` lists");
   }
 
-  const ModelOptions& options_;
+  const RewardOptions& options_;
   const std::shared_ptr<const LanguageModel>& writer_;
   std::map<std::filesystem::path, std::shared_ptr<Model>> models_;
 };
 
 }  // namespace
 
-std::unique_ptr<TextReward> open_text_reward(const std::string& expression, const ModelOptions& options,
+std::unique_ptr<TextReward> open_text_reward(const std::string& expression, const RewardOptions& options,
                                              const std::shared_ptr<const LanguageModel>& writer) {
   Opener opener(options, writer);
   std::vector<WeightedReward> terms;
@@ -173,7 +152,7 @@ std::unique_ptr<TextReward> open_text_reward(const std::string& expression, cons
 }
 
 std::shared_ptr<Reward> open_reward(const std::string& expression, const std::shared_ptr<const LanguageModel>& writer,
-                                    const ModelOptions& options) {
+                                    const RewardOptions& options) {
   if (expression == "none") return nullptr;
   if (std::shared_ptr<Reward> own = writer->own_reward(expression)) return own;  // it need not read text
   return make_passage_reward(writer, open_text_reward(expression, options, writer));

@@ -6,10 +6,12 @@
 //   length:A..B             0, less 1 for each word the reply is off
 //   must:TERM               of a rule: a text that breaks it is forbidden
 //   exec:COMMAND            a program that scores (exec_reward.h)
+//   http://HOST/PATH        a server that scores (http_reward.h)
 //
 // MODEL is a GGUF file, a name on a shelf, or such a name without its "-nano".
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -17,13 +19,18 @@
 
 namespace pgdlm {
 
+struct RewardOptions {
+  ModelOptions models;
+  std::chrono::duration<double> patience{60};  // seconds, for one answer of a program or server
+};
+
 // Error{invalid_request} says what there is no such thing of. Loads weights: keep one object for all texts. A writer
 // adds the rewards of its own (the toy's).
-std::unique_ptr<TextReward> open_text_reward(const std::string& expression, const ModelOptions& options = {},
+std::unique_ptr<TextReward> open_text_reward(const std::string& expression, const RewardOptions& options = {},
                                              const std::shared_ptr<const LanguageModel>& writer = nullptr);
 
 // The same for what `writer` writes; null for "none".
 std::shared_ptr<Reward> open_reward(const std::string& expression, const std::shared_ptr<const LanguageModel>& writer,
-                                    const ModelOptions& options = {});
+                                    const RewardOptions& options = {});
 
 }  // namespace pgdlm

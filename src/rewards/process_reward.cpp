@@ -15,18 +15,6 @@ namespace {
 
 constexpr std::size_t kCacheBytes = 256 << 20;  // of keys and values of texts that may go on
 
-double aggregate(std::span<const double> steps, Aggregation aggregation) {
-  if (steps.empty()) return 0;
-  switch (aggregation) {
-    case Aggregation::last:
-    case Aggregation::model: return steps.back();
-    case Aggregation::min: return *std::ranges::min_element(steps);
-    case Aggregation::prod: return std::accumulate(steps.begin(), steps.end(), 1.0, std::multiplies<>());
-    case Aggregation::mean: return std::accumulate(steps.begin(), steps.end(), 0.0) / static_cast<double>(steps.size());
-  }
-  throw Error(ErrorCode::internal, "unknown aggregation");
-}
-
 class ProcessReward final : public TextReward {
  public:
   ProcessReward(std::shared_ptr<Model> model, Aggregation aggregation, Scale scale)
@@ -78,6 +66,18 @@ class ProcessReward final : public TextReward {
 };
 
 }  // namespace
+
+double aggregate(std::span<const double> steps, Aggregation aggregation) {
+  if (steps.empty()) return 0;
+  switch (aggregation) {
+    case Aggregation::last:
+    case Aggregation::model: return steps.back();
+    case Aggregation::min: return *std::ranges::min_element(steps);
+    case Aggregation::prod: return std::accumulate(steps.begin(), steps.end(), 1.0, std::multiplies<>());
+    case Aggregation::mean: return std::accumulate(steps.begin(), steps.end(), 0.0) / static_cast<double>(steps.size());
+  }
+  throw Error(ErrorCode::internal, "unknown aggregation");
+}
 
 std::unique_ptr<TextReward> make_process_reward(std::shared_ptr<Model> model, Aggregation aggregation, Scale scale) {
   model->require(Role::process_reward);

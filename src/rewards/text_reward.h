@@ -36,6 +36,7 @@ std::unique_ptr<TextReward> make_classifier_reward(std::shared_ptr<Model> model,
 // The probabilities of an answer's steps as one. `model` reads the whole answer as one step. A reply without steps has
 // 0.
 enum class Aggregation { last, min, prod, mean, model };
+double aggregate(std::span<const double> steps, Aggregation aggregation);
 std::unique_ptr<TextReward> make_process_reward(std::shared_ptr<Model> model, Aggregation aggregation,
                                                 Scale scale = Scale::p);
 

@@ -45,7 +45,7 @@ MISTAKES = [
     (["-n", "600"], ["prompt", "600", "512"]),
     (["--reward", "happy"], ["reward", "'happy'", "none, positive, negative, MODEL:LABEL, contains:WORDS"]),
     (["--reward", "length:9..2"], ["reward", "length:9..2", "A..B"]),
-    (["--reward", "positive +"], ["reward", "'positive +'", "too early"]),
+    (["--reward", "positive +"], ["reward", "'positive + positive +'", "too early"]),
     (["--reward", "regex:/(/"], ["reward", "regex:/(/"]),
     (["--model", "gpt"], ["model", "'gpt'", "toy"]),
     (["--infill", "the movie was ."], ["infill", "[MASK:N]"]),

@@ -81,6 +81,15 @@ class Eval(ProgramTest):
         self.assertEqual((found["left_out"], len(found["texts"])), (1, 1))
         self.refused(2, ["none of 1 texts fits", "512"], "perplexity", long)
 
+    def test_rewards_may_be_given_one_by_one(self):
+        added = self.ok("score", "--reward", "contains:film", "--reward", "-0.5*length:5..9", "a film", "a").stdout
+        self.assertEqual(added.split(), ["2.5", "2"])
+        self.assertEqual(self.ok("score", "--reward", "contains:film - 0.5*length:5..9", "a film", "a").stdout, added)
+
+    def test_a_server_that_is_not_there(self):
+        self.refused(2, ["http://127.0.0.1:1/x", "cannot be asked"], "score", "--reward", "http://127.0.0.1:1/x", "a")
+        self.refused(2, ["reward-patience is '0'"], "score", "--reward", "exec:cat", "--reward-patience", "0", "a")
+
     def test_judge_prints_a_line_per_text(self):
         lines = self.ok("judge", TINY, "A great film, I loved it.", "A dull, boring film: bad.", "[bad, bad]").stdout.splitlines()
         self.assertEqual([line.split("\t")[0] for line in lines], ["good", "bad", "bad"])

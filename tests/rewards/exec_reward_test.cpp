@@ -82,9 +82,9 @@ TEST_F(Exec, FailuresAreNamed) {
   EXPECT_THAT(failure(*make_exec_reward("read x; echo '{\"scores\": [1, \"x\"]}'"), texts),
               HasSubstr("gave the score \"x\""));
   EXPECT_THAT(failure(*make_exec_reward("yes"), texts), HasSubstr("said more than it was asked"));
-  EXPECT_THAT(failure(*make_exec_reward("cat /dev/zero", {.patience = std::chrono::milliseconds(100)}), texts),
+  EXPECT_THAT(failure(*make_exec_reward("cat /dev/zero", std::chrono::milliseconds(100)), texts),
               testing::AnyOf(HasSubstr("did not answer"), HasSubstr("said more than it was asked")));
-  const auto silent = make_exec_reward("cat >/dev/null", {.patience = std::chrono::milliseconds(50)});
+  const auto silent = make_exec_reward("cat >/dev/null", std::chrono::milliseconds(50));
   EXPECT_THAT(failure(*silent, texts), HasSubstr("did not answer within 0.05 s"));
   EXPECT_THAT(failure(*silent, texts), HasSubstr("did not answer"));  // and again, without hanging
 }

@@ -44,7 +44,7 @@ struct OpenReward : testing::Test {
     return "";
   }
 
-  const ModelOptions one_thread = {.device = {.threads = 1}};
+  const RewardOptions one_thread = {.models = {.device = {.threads = 1}}};
   std::shared_ptr<const LanguageModel> toy = make_toy_language_model();
   std::shared_ptr<const LanguageModel> writer = make_gguf_language_model(load(tiny("llada"), Where::cpu));
 };
