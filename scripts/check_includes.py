@@ -18,14 +18,15 @@ ARROWS = {  # folder of src/ -> the folders it may include; itself and the publi
     "rewards": "base diffusion models text catalog",
     "convert": "base gguf text",
     "engine": "base events smc diffusion dist",
-    "serve": "base events smc diffusion engine text catalog rewards",
-    "eval": "base events smc diffusion engine text catalog rewards",
+    "options": "base smc diffusion catalog",
+    "serve": "base events smc diffusion engine options text catalog rewards",
+    "eval": "base events smc diffusion engine options text catalog rewards",
     "cli": "*",
     "pgdlm": "",  # include/pgdlm
 }
 LIBRARIES = [  # header -> the only places that may include it
     (r"(ggml|gguf)[\w-]*\.h", r"src/(gguf|models|convert|kernels)/"),
-    (r"nlohmann/.*", r"src/(events|serve|eval|cli|convert|rewards)/"),
+    (r"nlohmann/.*", r"src/(events|serve|eval|cli|options|convert|rewards)/"),
     (r"mpi\.h", r"src/dist/comm_mpi\.cpp"),
 ]
 

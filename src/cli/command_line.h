@@ -3,8 +3,9 @@
 
 #include <string>
 
-#include "cli/options.h"
 #include "cli/texts.h"
+#include "models/model.h"
+#include "options/options.h"
 
 namespace pgdlm::cli {
 
@@ -24,6 +25,18 @@ enum class Verb {
   judge,
   version
 };  // help: has been printed
+
+// How `generate` is run.
+struct RunOptions {
+  std::string file;   // the prompt is read from here
+  int n_samples = 1;  // seeds seed, seed + 1, ...
+  bool json = false;
+  std::string trace, resume;
+  bool allow_exec = false;  // a resumed trace may start programs
+  bool no_memo = false;
+  ModelOptions model;           // how a GGUF file is loaded
+  double reward_patience = 60;  // seconds for an answer of a program or server
+};
 
 struct ReplayOptions {
   std::string file;

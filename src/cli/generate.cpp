@@ -9,13 +9,13 @@
 
 #include "base/crew.h"
 #include "cli/commands.h"
-#include "cli/config.h"
 #include "cli/interrupt.h"
-#include "cli/process.h"
 #include "cli/report.h"
-#include "cli/request.h"
 #include "cli/trace_file.h"
 #include "events/reader.h"
+#include "options/config.h"
+#include "options/process.h"
+#include "options/request.h"
 #include "pgdlm/engine.h"
 #include "rewards/open_reward.h"
 

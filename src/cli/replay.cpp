@@ -9,10 +9,10 @@
 
 #include "base/log_math.h"
 #include "cli/commands.h"
-#include "cli/config.h"
 #include "cli/playback.h"
-#include "cli/request.h"
 #include "events/reader.h"
+#include "options/config.h"
+#include "options/request.h"
 
 namespace pgdlm::cli {
 namespace {

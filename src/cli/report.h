@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "catalog/language_model.h"
-#include "cli/options.h"
+#include "options/options.h"
 #include "pgdlm/answer.h"
 
 namespace pgdlm::cli {

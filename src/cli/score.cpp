@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/names.h"
+#include "options/names.h"
 #include "rewards/open_reward.h"
 #include "text/utf8.h"
 

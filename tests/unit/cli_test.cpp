@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/canvas.h"
 #include "cli/command_line.h"
-#include "cli/config.h"
 #include "cli/nearest.h"
-#include "cli/request.h"
+#include "options/canvas.h"
+#include "options/config.h"
+#include "options/request.h"
 #include "smc/schemes.h"
 
 namespace pgdlm::cli {

@@ -9,7 +9,7 @@
 #include "pgdlm/plan.h"
 #include "pgdlm/processes.h"
 
-namespace pgdlm::cli {
+namespace pgdlm {
 
 enum class Process { mdlm, remdm, llada, dream };
 
@@ -82,4 +82,4 @@ std::string name_of(E value) {
   return "?";
 }
 
-}  // namespace pgdlm::cli
+}  // namespace pgdlm

@@ -1,10 +1,10 @@
-#include "cli/process.h"
+#include "options/process.h"
 
 #include <cmath>
 
 #include "diffusion/guidance.h"
 
-namespace pgdlm::cli {
+namespace pgdlm {
 namespace {
 
 void settle_filter(GenerateOptions& o, Filter& filter) {
@@ -106,4 +106,4 @@ std::set<std::string> unused_by_process(Process process) {
   return unused;
 }
 
-}  // namespace pgdlm::cli
+}  // namespace pgdlm

@@ -12,10 +12,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "cli/names.h"
+#include "options/names.h"
 #include "pgdlm/error.h"
 
-namespace pgdlm::cli {
+namespace pgdlm {
 
 // --ess-threshold: a share of the particles below which the ESS triggers resampling, or always (nothing), or never (0).
 struct EssFloor {
@@ -105,4 +105,4 @@ T parse_value(std::string_view field, std::string_view text) {
   }
 }
 
-}  // namespace pgdlm::cli
+}  // namespace pgdlm

@@ -8,7 +8,7 @@
 #include "catalog/language_model.h"
 #include "pgdlm/request.h"
 
-namespace pgdlm::cli {
+namespace pgdlm {
 
 // "the [MASK:3] was [MASK] ." as pieces of text and gaps in between.
 struct Piece {
@@ -21,4 +21,4 @@ int gap_count(const std::vector<Piece>& pieces);         // masks in all
 // Error{invalid_request} if it does not fit the model.
 Canvas make_canvas(const LanguageModel& model, std::string_view prompt, bool chat, const std::vector<Piece>& pieces);
 
-}  // namespace pgdlm::cli
+}  // namespace pgdlm

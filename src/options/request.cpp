@@ -1,14 +1,14 @@
-#include "cli/request.h"
+#include "options/request.h"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
-#include "cli/canvas.h"
-#include "cli/config.h"
-#include "cli/process.h"
+#include "options/canvas.h"
+#include "options/config.h"
+#include "options/process.h"
 
-namespace pgdlm::cli {
+namespace pgdlm {
 namespace {
 
 constexpr int kDefaultSteps = 512;  // most of them reveal nothing on a short canvas, and are free
@@ -157,4 +157,4 @@ std::vector<std::string> without_effect(const GenerateOptions& options, const Mo
   return names;
 }
 
-}  // namespace pgdlm::cli
+}  // namespace pgdlm

@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "cli/options.h"
+#include "options/options.h"
 
-namespace pgdlm::cli {
+namespace pgdlm {
 
 std::string to_config(const GenerateOptions& options);
 // Error{invalid_request} names the key; `source` says where the text came from. Keys we do not know are an error too:
 // a run that cannot be repeated exactly is not repeated.
 GenerateOptions from_config(const std::string& config, const std::string& source);
 
-}  // namespace pgdlm::cli
+}  // namespace pgdlm

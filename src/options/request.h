@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "catalog/language_model.h"
-#include "cli/options.h"
+#include "options/options.h"
 #include "pgdlm/request.h"
 
-namespace pgdlm::cli {
+namespace pgdlm {
 
 // The same options with every choice made: what the command line left open is filled in from the preset, the model, the
 // process and the reward. Settling twice changes nothing, so that a stored configuration runs as it was.
@@ -22,4 +22,4 @@ Request make_request(const GenerateOptions& options, const LanguageModel& model,
 std::vector<std::string> without_effect(const GenerateOptions& options, const ModelDefaults& model,
                                         const Reward* reward);
 
-}  // namespace pgdlm::cli
+}  // namespace pgdlm

@@ -1,4 +1,4 @@
-#include "cli/config.h"
+#include "options/config.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -6,7 +6,7 @@
 
 #include "smc/schemes.h"
 
-namespace pgdlm::cli {
+namespace pgdlm {
 namespace {
 
 using nlohmann::json;
@@ -100,4 +100,4 @@ GenerateOptions from_config(const std::string& config, const std::string& source
   return options;
 }
 
-}  // namespace pgdlm::cli
+}  // namespace pgdlm

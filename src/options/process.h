@@ -6,10 +6,10 @@
 #include <string>
 
 #include "catalog/language_model.h"
-#include "cli/options.h"
+#include "options/options.h"
 #include "pgdlm/plugin.h"
 
-namespace pgdlm::cli {
+namespace pgdlm {
 
 // Makes options.process, which must be chosen; what was left open is filled in. `eot`: the model's end of a turn, or
 // -1.
@@ -21,4 +21,4 @@ std::shared_ptr<Denoiser> make_denoiser(const GenerateOptions& options, const La
 // Long names of the options that change nothing under a process.
 std::set<std::string> unused_by_process(Process process);
 
-}  // namespace pgdlm::cli
+}  // namespace pgdlm

@@ -1,5 +1,5 @@
-// What `pgdlm generate` may be told. GenerateOptions says which text is asked for and is stored in traces;
-// RunOptions says how this process runs it. Nothing here depends on the command line's syntax.
+// Which text is asked for: what `pgdlm generate` may be told, what a trace, a store and a task file carry. Nothing here
+// depends on the command line's syntax.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/values.h"
-#include "models/model.h"
+#include "options/values.h"
 
-namespace pgdlm::cli {
+namespace pgdlm {
 
 // An empty optional means: as the preset, the process or the model has it (see settled in request.h).
 struct GenerateOptions {
@@ -53,17 +52,6 @@ struct GenerateOptions {
   std::optional<RemdmSchedule> remdm_schedule;
   std::optional<double> eta, remdm_t_on, remdm_t_off, remdm_alpha_on;
   std::optional<bool> logits_eos_inf, confidence_eos_eot_inf, stop_at_eos;
-};
-
-struct RunOptions {
-  std::string file;   // the prompt is read from here
-  int n_samples = 1;  // seeds seed, seed + 1, ...
-  bool json = false;
-  std::string trace, resume;
-  bool allow_exec = false;  // a resumed trace may start programs
-  bool no_memo = false;
-  ModelOptions model;           // how a GGUF file is loaded
-  double reward_patience = 60;  // seconds for an answer of a program or server
 };
 
 // Both ways: a choice that was made overrides the default in `field`, one that was left open takes it.
@@ -195,4 +183,4 @@ void visit_options(Options& options, Visitor&& visit) {
   visit_process_options(options, visit);
 }
 
-}  // namespace pgdlm::cli
+}  // namespace pgdlm

@@ -1,11 +1,11 @@
-#include "cli/canvas.h"
+#include "options/canvas.h"
 
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "cli/values.h"
+#include "options/values.h"
 
-namespace pgdlm::cli {
+namespace pgdlm {
 namespace {
 
 constexpr std::string_view kGap = "[MASK";
@@ -68,4 +68,4 @@ Canvas make_canvas(const LanguageModel& model, std::string_view prompt, bool cha
   return canvas;
 }
 
-}  // namespace pgdlm::cli
+}  // namespace pgdlm
