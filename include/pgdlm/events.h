@@ -16,6 +16,9 @@ struct Cost {
   std::int64_t forwards_asked = 0, forwards_run = 0;
   std::int64_t tokens_run = 0;
   std::int64_t rewards_asked = 0, rewards_run = 0;
+  // Different states and texts among those asked for: what a run alone, with memory for all of them, computes. It does
+  // not depend on the company a request had.
+  std::int64_t forwards_needed = 0, rewards_needed = 0;
   double seconds = 0;
 };
 

@@ -82,6 +82,10 @@ Task<void> InlineCompute::score(std::vector<ScoreJob> jobs) {
 
 Cost InlineCompute::cost() const {
   Cost cost = cost_;
+  if (memo_) {  // it forgets nothing
+    cost.forwards_needed = cost.forwards_run;
+    cost.rewards_needed = cost.rewards_run;
+  }
   cost.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
   return cost;
 }

@@ -9,6 +9,7 @@
 #include <list>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,10 @@ struct Hash128 {
   std::uint64_t low = 0, high = 0;
   friend bool operator==(const Hash128&, const Hash128&) = default;
 };
+struct Hash128Low {
+  std::size_t operator()(const Hash128& hash) const { return static_cast<std::size_t>(hash.low); }
+};
+using HashSet = std::unordered_set<Hash128, Hash128Low>;
 using HashFn = Hash128 (*)(std::span<const std::int32_t>);
 Hash128 hash_words(std::span<const std::int32_t> words);
 

@@ -37,6 +37,8 @@ struct Call {
   std::size_t open = 0;      // jobs that are neither done nor failed
   std::exception_ptr error;  // the first
   Cost cost;                 // of the runs this call was the first to ask for
+  HashSet* asked = nullptr;  // what the request has asked this lane for; may be null
+  Cost needed;               // of what was new to it
 };
 
 struct LaneOptions {
@@ -78,7 +80,10 @@ class Lane {
   void enqueue(Call& call, const std::vector<Job>& jobs) {
     call.open = jobs.size();
     std::vector<GroupPtr> groups;  // keys are hashed before the lock is taken
-    for (const Job& job : jobs) groups.push_back(std::make_shared<Group>(trade_.key(job), Asker{job, &call}));
+    for (const Job& job : jobs) {
+      groups.push_back(std::make_shared<Group>(trade_.key(job), Asker{job, &call}));
+      if (call.asked != nullptr && call.asked->insert(groups.back()->key.hash).second) trade_.charge(job, call.needed);
+    }
     {
       const std::lock_guard lock(mutex_);
       Line& line = lines_[call.request];

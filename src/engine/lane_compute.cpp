@@ -22,13 +22,16 @@ struct Settled {
 }  // namespace
 
 template <class Trade>
-Task<void> LaneCompute::hand_over(Lane<Trade>& lane, std::vector<typename Trade::Job> jobs, std::uint64_t bucket) {
-  Call call{.request = asking_.request, .bucket = bucket};
+Task<void> LaneCompute::hand_over(Lane<Trade>& lane, std::vector<typename Trade::Job> jobs, std::uint64_t bucket,
+                                  HashSet& asked) {
+  Call call{.request = asking_.request, .bucket = bucket, .asked = &asked};
   const Settled<Trade> settled{lane, call, jobs};
   co_await settled;
   cost_.forwards_run += call.cost.forwards_run;
   cost_.tokens_run += call.cost.tokens_run;
   cost_.rewards_run += call.cost.rewards_run;
+  cost_.forwards_needed += call.needed.forwards_run;
+  cost_.rewards_needed += call.needed.rewards_run;
   if (call.error) std::rethrow_exception(std::move(call.error));
 }
 
@@ -36,7 +39,7 @@ Task<void> LaneCompute::predict(std::vector<PredictJob> jobs) {
   cost_.forwards_asked += static_cast<std::int64_t>(jobs.size()) * asking_.forwards_per_state;
   std::vector<PredictTrade::Job> handed;
   for (const PredictJob& job : jobs) handed.push_back({&job, asking_.frame});
-  co_await hand_over(predict_lane_, std::move(handed), PredictTrade::bucket(*asking_.frame));
+  co_await hand_over(predict_lane_, std::move(handed), PredictTrade::bucket(*asking_.frame), states_);
 }
 
 Task<void> LaneCompute::score(std::vector<ScoreJob> jobs) {
@@ -46,7 +49,7 @@ Task<void> LaneCompute::score(std::vector<ScoreJob> jobs) {
     *job.score = 0;
     if (asking_.reward) handed.push_back({&job, asking_.reward.get(), asking_.reward_id});
   }
-  co_await hand_over(score_lane_, std::move(handed), asking_.reward_id);
+  co_await hand_over(score_lane_, std::move(handed), asking_.reward_id, texts_);
 }
 
 Cost LaneCompute::cost() const {

@@ -40,12 +40,13 @@ class LaneCompute final : public Compute {
 
  private:
   template <class Trade>
-  Task<void> hand_over(Lane<Trade>& lane, std::vector<typename Trade::Job> jobs, std::uint64_t bucket);
+  Task<void> hand_over(Lane<Trade>& lane, std::vector<typename Trade::Job> jobs, std::uint64_t bucket, HashSet& asked);
 
   PredictLane& predict_lane_;
   ScoreLane& score_lane_;
   Asking asking_;
   Cost cost_;
+  HashSet states_, texts_;  // asked for so far
   bool cancelled_ = false;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };

@@ -48,6 +48,10 @@ TEST(Cost, WithoutMemoAllThatIsAskedIsRun) {
   EXPECT_EQ(on.rewards_asked, off.rewards_asked);
   EXPECT_LT(on.forwards_run, on.forwards_asked);
   EXPECT_LT(on.rewards_run, on.rewards_asked);
+  for (const Cost& cost : {on, off}) {
+    EXPECT_EQ(cost.forwards_needed, on.forwards_run);
+    EXPECT_EQ(cost.rewards_needed, on.rewards_run);
+  }
 }
 
 TEST(Cost, EqualParticlesCostOneForward) {
@@ -136,6 +140,8 @@ TEST(Cost, ConcurrentTwinsRunOnceTogether) {
       ASSERT_TRUE(twin->succeeded()) << twin->failure();
       forwards += twin->answer.cost.forwards_run;
       rewards += twin->answer.cost.rewards_run;
+      EXPECT_EQ(twin->answer.cost.forwards_needed, alone.forwards_run) << "whatever the company";
+      EXPECT_EQ(twin->answer.cost.rewards_needed, alone.rewards_run);
     }
     EXPECT_EQ(forwards, alone.forwards_run);
     EXPECT_EQ(rewards, alone.rewards_run);
