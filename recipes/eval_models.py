@@ -6,7 +6,7 @@
     recipes/eval_models.py --update                           # also writes the tables into models/README.md
 
 Held-out texts are those that training keeps away from (corpus.py, classifier_data.py, judge_data.py); the problems are
-data/math_test.jsonl and, far from what training tells, data/math_far.jsonl. Answers of llada-nano-math are kept (see engine.py), so a second run is much shorter.
+models/tasks/math.jsonl and, far from what training tells, math-far.jsonl. Answers of llada-nano-math are kept (see engine.py), so a second run is much shorter.
 """
 
 import argparse
@@ -52,7 +52,7 @@ class Setting:
 
     def __init__(self, engine: Engine, data: Path, quick: bool):
         self.engine, self.data, self.quick = engine, data, quick
-        self.problems, self.far = (read_problems(name)[:QUICK_PROBLEMS if quick else None] for name in ("test", "far"))
+        self.problems, self.far = (read_problems(name)[:QUICK_PROBLEMS if quick else None] for name in ("math", "math-far"))
         self.samples = QUICK_SAMPLES if quick else SAMPLES
 
     def sampled(self) -> list[list[str]]:
@@ -60,7 +60,7 @@ class Setting:
 
 
 def read_problems(name: str) -> list[dict]:
-    lines = (Path(__file__).parent / "data" / f"math_{name}.jsonl").read_text().splitlines()
+    lines = (ROOT / "models" / "tasks" / f"{name}.jsonl").read_text().splitlines()
     return [json.loads(line) for line in lines]
 
 

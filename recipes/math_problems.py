@@ -16,8 +16,8 @@ the test set knows, and words them in more ways. But of many tellings the test s
 numbers, because training makes adding small ones too easy.
 
     python math_problems.py sample --count 5 --seed 1
-    python math_problems.py test-set --out data/math_test.jsonl
-    python math_problems.py far-set --out data/math_far.jsonl
+    python math_problems.py test-set --out ../models/tasks/math.jsonl
+    python math_problems.py far-set --out ../models/tasks/math-far.jsonl
     python -m stories.check --tokenizer tokenizer.json
 """
 

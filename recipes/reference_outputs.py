@@ -82,7 +82,7 @@ def mdlm(folder: Path) -> tuple[list, list]:
 
 
 def math_problems(count: int) -> list[dict]:
-    lines = (HERE / "data" / "math_test.jsonl").read_text().splitlines()
+    lines = (HERE.parent / "models" / "tasks" / "math.jsonl").read_text().splitlines()
     return [json.loads(line) for line in lines[::len(lines) // count][:count]]
 
 

@@ -25,7 +25,8 @@ struct Answer {
   std::vector<ScoredText> candidates;  // the last sweep's particles
   double log_z = 0;                    // log evidence of the last sweep
   Selection selection = Selection::draw;
-  int sweeps = 0;  // sweeps run, the start included
+  int sweeps = 0;     // sweeps run, the start included
+  int particles = 0;  // n, as the paper counts them: k a sweep, 1 for a greedy start, 0 for a sampled one
   std::uint64_t seed = 0;
   Cost cost;
 };

@@ -1,6 +1,6 @@
-// Models and judges by name. A shelf is a folder of files NAME.gguf, and judges/NAME.json: those folders that
-// $PGDLM_MODELS lists, separated by colons, then those that come with the program. The first shelf that has a name
-// wins. Looks at the file system when asked; any thread.
+// Models, judges and tasks by name. A shelf is a folder of files NAME.gguf, judges/NAME.json and tasks/NAME.jsonl:
+// those that $PGDLM_MODELS lists, separated by colons, then those that come with the program. The first shelf that has
+// a name wins. Looks at the file system when asked; any thread.
 #pragma once
 
 #include <filesystem>
@@ -19,5 +19,9 @@ std::filesystem::path find_model(const std::string& name);  // Error{invalid_req
 // The same for judges (eval/judge.h).
 std::vector<std::filesystem::path> judges_on_shelves();
 std::filesystem::path find_judge(const std::string& name);
+
+// The same for tasks (eval/task.h).
+std::vector<std::filesystem::path> tasks_on_shelves();
+std::filesystem::path find_task(const std::string& name);
 
 }  // namespace pgdlm

@@ -184,6 +184,7 @@ Verb parsed_verb(const CLI::App& app) {
   if (name == "score") return Verb::score;
   if (name == "perplexity") return Verb::perplexity;
   if (name == "judge") return Verb::judge;
+  if (name == "eval") return Verb::eval;
   if (name == "models") return app.get_subcommands().front()->get_subcommands().empty() ? Verb::models : Verb::info;
   return Verb::version;
 }
@@ -303,7 +304,45 @@ void add_judge(CLI::App& app, JudgeOptions& options) {
   judge->footer(kJudgeFooter);
 }
 
+// The options of generate, but for the text: a task has its own.
+struct WithoutText {
+  Adder add;
+
+  void group(const char* name) { add.group(name); }
+  template <class Field>
+  void operator()(const OptionInfo& info, Field& field) {
+    const std::string_view name = info.name;
+    if (name != "prompt" && name != "infill") add(info, field);
+  }
+};
+
+void add_eval(CLI::App& app, EvalOptions& options) {
+  CLI::App* eval = app.add_subcommand("eval", "Ask a model all questions of a task and count what it cost.");
+  eval->add_option("TASK", options.task, "math, control, ...: what --list lists, or a file of JSON lines");
+  visit_options(options.generate, WithoutText{{*eval, ""}});
+  Adder add{*eval, "Run"};
+  add({"samples", "", "texts for each question (1)"}, options.samples);
+  add({"limit", "", "so many of the questions, from the first on (0: all)"}, options.limit);
+  add({"store", "", "where finished texts are kept (pgdlm-runs.db)", "FILE"}, options.store);
+  add({"json", "", "print one JSON object instead of a table"}, options.json);
+  add({"list", "", "list the tasks that have names"}, options.list);
+  add_patience(add, options.reward_patience);
+  add_device_options(add, options.model);
+  eval->footer(kEvalFooter);
+}
+
+void check_task(const Invocation& in) {
+  const EvalOptions& eval = in.eval;
+  check_patience(eval.reward_patience);
+  if (eval.samples < 1) bad_value("samples", std::to_string(eval.samples), "at least 1");
+  if (eval.limit < 0) bad_value("limit", std::to_string(eval.limit), "0 (all) or more");
+  if (eval.model.device.threads < 0) bad_value("threads", std::to_string(eval.model.device.threads), "0 or more");
+  if (in.verb == Verb::eval && eval.task.empty() && !eval.list)
+    throw Error(ErrorCode::invalid_request, "TASK is missing", "pgdlm eval --list lists the tasks that have names");
+}
+
 void check_eval(const Invocation& in) {
+  check_task(in);
   constexpr int kMostDraws = 100'000;
   if (in.perplexity.draws < 1 || in.perplexity.draws > kMostDraws)
     bad_value("draws", std::to_string(in.perplexity.draws), fmt::format("1 to {}", kMostDraws));
@@ -343,6 +382,7 @@ Invocation parse_command_line(int argc, const char* const* argv) {
   add_score(app, in.score);
   add_perplexity(app, in.perplexity);
   add_judge(app, in.judge);
+  add_eval(app, in.eval);
   app.add_subcommand("devices", "List the devices a GGUF model can run on.");
   app.add_subcommand("version", "Print the version.");
   for (CLI::App* command : app.get_subcommands(nullptr)) command->allow_extras();

@@ -23,6 +23,7 @@ enum class Verb {
   score,
   perplexity,
   judge,
+  eval,
   version
 };  // help: has been printed
 
@@ -98,6 +99,18 @@ struct JudgeOptions {
   bool list = false;  // instead of judging
 };
 
+struct EvalOptions {
+  std::string task;
+  GenerateOptions generate;  // but for prompt and infill
+  int samples = 1;           // of each question
+  int limit = 0;             // questions; 0: all
+  std::string store = "pgdlm-runs.db";
+  bool json = false;
+  bool list = false;  // the tasks there are, instead of running one
+  ModelOptions model;
+  double reward_patience = 60;
+};
+
 struct Invocation {
   Verb verb = Verb::help;
   GenerateOptions generate;
@@ -111,6 +124,7 @@ struct Invocation {
   ScoreOptions score;
   PerplexityOptions perplexity;
   JudgeOptions judge;
+  EvalOptions eval;
 };
 
 Invocation parse_command_line(int argc, const char* const* argv);

@@ -17,5 +17,6 @@ int convert(const ConvertOptionsText& options);
 int score(const ScoreOptions& options);
 int perplexity(const PerplexityOptions& options);
 int judge(const JudgeOptions& options);
+int eval(const EvalOptions& options);
 
 }  // namespace pgdlm::cli

@@ -46,7 +46,8 @@ const char* const kGenerateFooter =
     "The text goes to standard output, a summary to standard error.\n"
     "--json prints one object: text, reward, candidates [{text, reward, log_weight}], log_z, seed, selection,\n"
     "selection_means, status, cost {forwards_asked, forwards_run, rewards_asked, rewards_run, seconds}, method,\n"
-    "preset, particles, sweeps; with --n-samples also samples [the same]. -inf, inf and nan are written as null.\n"
+    "preset, particles, sweeps, particles_used; with --n-samples also samples [the same]. -inf, inf and nan are "
+    "written as null.\n"
     "\n"
     "Examples:\n"
     "  pgdlm generate \"The movie\" --reward positive                       steer with particle Gibbs\n"
@@ -111,6 +112,23 @@ const char* const kPerplexityFooter =
     "  pgdlm perplexity -m mdlm.gguf -f held_out.txt\n"
     "  pgdlm perplexity -m toy \"The movie was great.\" --draws 64\n"
     "  pgdlm generate \"The movie\" --n-samples 8 | pgdlm perplexity -f -";
+
+const char* const kEvalFooter =
+    "TASK is a file of JSON lines {\"prompt\": \"...\", \"answer\": \"42\"}, or GSM8K's with \"question\". A reply is "
+    "right if the\n"
+    "number it ends with is the answer's. Sample j of question i has the seed seed + i * samples + j, whatever the "
+    "method.\n"
+    "Behind +- is the standard error over questions. `needed` counts different states and texts, whatever was saved "
+    "by\n"
+    "company.\n"
+    "\n"
+    "Every finished text is in the store at once. Interrupt it in any way: the same command goes on where it was.\n"
+    "\n"
+    "Examples:\n"
+    "  pgdlm eval math -m llada-nano-math --method greedy\n"
+    "  pgdlm eval math -m llada-nano-math --reward prm --method smc -k 8 --limit 50\n"
+    "  pgdlm eval control -m mdlm-nano --reward sentiment:positive --samples 20 -k 4\n"
+    "  pgdlm eval gsm8k_test.jsonl -m llada.gguf --reward prm --method pg-adapt --threshold 0.95 --store gsm8k.db";
 
 const char* const kJudgeFooter =
     "One line per text: its label, a tab and the label's probability. A judge is a model that no reward has seen: it\n"

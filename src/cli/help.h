@@ -24,5 +24,6 @@ extern const char* const kBenchFooter;
 extern const char* const kScoreFooter;
 extern const char* const kPerplexityFooter;
 extern const char* const kJudgeFooter;
+extern const char* const kEvalFooter;
 
 }  // namespace pgdlm::cli

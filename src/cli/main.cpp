@@ -65,6 +65,7 @@ int run(int argc, const char* const* argv) {
     case Verb::score: return score(in.score);
     case Verb::perplexity: return perplexity(in.perplexity);
     case Verb::judge: return judge(in.judge);
+    case Verb::eval: return eval(in.eval);
     case Verb::version: fmt::print("pgdlm {}\n", PGDLM_VERSION); return 0;
   }
   return 1;

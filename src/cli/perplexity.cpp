@@ -9,6 +9,7 @@
 
 #include "base/philox.h"
 #include "cli/commands.h"
+#include "cli/counter.h"
 #include "eval/nelbo.h"
 #include "text/utf8.h"
 
@@ -40,24 +41,6 @@ int characters_of(std::string_view text) {
   return count;
 }
 
-// One line on a terminal, for as long as it takes; nothing in a pipe.
-class Counter {
- public:
-  Counter() = default;
-  ~Counter() {
-    if (tty_) fmt::print(stderr, "\r\x1b[K");
-  }
-  Counter(const Counter&) = delete;
-  Counter& operator=(const Counter&) = delete;
-
-  void show(std::size_t done, std::size_t all) const {
-    if (tty_) fmt::print(stderr, "\r{} of {} forwards", done, all);
-  }
-
- private:
-  bool tty_ = isatty(STDERR_FILENO) == 1;
-};
-
 std::vector<Scored> score(const LanguageModel& model, const std::vector<std::string>& texts,
                           const PerplexityOptions& options) {
   std::vector<Scored> scored;
@@ -72,7 +55,7 @@ std::vector<Scored> score(const LanguageModel& model, const std::vector<std::str
     throw Error(ErrorCode::invalid_request, fmt::format("none of {} texts fits the canvas of this model, allowed: {} "
                                                         "tokens, opening and closing ones included",
                                                         texts.size(), model.max_length()));
-  const Counter counter;
+  Counter counter("forwards");
   PhiloxSource source;
   const std::vector<Bound> found =
       bounds(*model.denoiser(), fitting,

@@ -55,7 +55,8 @@ ordered_json sample(const Answer& answer, const GenerateOptions& o, const Langua
           {"method", name_of(*o.method)},
           {"preset", name_of(o.preset)},
           {"particles", *o.method == Method::greedy ? 1 : *o.particles},
-          {"sweeps", answer.sweeps}};
+          {"sweeps", answer.sweeps},
+          {"particles_used", answer.particles}};
 }
 
 }  // namespace

@@ -71,6 +71,7 @@ Answer Running::answer() {
           .log_z = outcome.cloud.log_z,
           .selection = arrival_.request.settings.plan.selection,
           .sweeps = outcome.sweeps,
+          .particles = outcome.particles,
           .seed = arrival_.request.seed,
           .cost = compute_.cost()};
 }

@@ -68,6 +68,20 @@ std::optional<std::filesystem::path> find_reward_model(const std::string& name) 
   return found ? found : seek_model(name + kSize);
 }
 
+// NAME[:ARGUMENT][@SCALE]; a path may have colons and at signs of its own.
+struct ModelTerm {
+  std::string name, argument;
+  std::optional<std::string> scale;
+};
+ModelTerm cut_model(const std::string& term) {
+  const std::size_t at = term.find('/') == std::string::npos ? term.rfind('@') : term.find('@', term.rfind('/'));
+  const std::string name = term.substr(0, at);
+  const std::size_t colon = name.ends_with(".gguf") ? std::string::npos : name.rfind(':');
+  return {.name = name.substr(0, colon),
+          .argument = colon == std::string::npos ? "" : name.substr(colon + 1),
+          .scale = at == std::string::npos ? std::nullopt : std::optional(term.substr(at + 1))};
+}
+
 // Opens the terms of one expression; terms that name the same file share it.
 class Opener {
  public:
@@ -98,14 +112,10 @@ class Opener {
   }
 
   std::unique_ptr<TextReward> open_model(const std::string& term) {
-    const std::size_t at = term.find('/') == std::string::npos ? term.rfind('@') : term.find('@', term.rfind('/'));
-    const std::string name = term.substr(0, at);
-    const std::size_t colon = name.ends_with(".gguf") ? std::string::npos : name.rfind(':');
-    const auto path = find_reward_model(name.substr(0, colon));
+    const auto [name, argument, wanted] = cut_model(term);
+    const auto path = find_reward_model(name);
     if (!path) throw unknown(term);
-    const std::string argument = colon == std::string::npos ? "" : name.substr(colon + 1);
-    const std::optional<Scale> scale =
-        at == std::string::npos ? std::nullopt : std::optional(parse_scale(term.substr(at + 1)));
+    const std::optional<Scale> scale = wanted ? std::optional(parse_scale(*wanted)) : std::nullopt;
     const std::shared_ptr<Model> model = load(*path);
     if (model->role() == Role::classifier) return make_classifier_reward(model, argument, scale.value_or(Scale::log));
     if (model->role() == Role::process_reward)
@@ -149,6 +159,17 @@ std::unique_ptr<TextReward> open_text_reward(const std::string& expression, cons
   }
   if (terms.size() == 1 && terms[0].weight == 1) return std::move(terms[0].reward);
   return make_blend(std::move(terms));
+}
+
+std::vector<std::filesystem::path> reward_files(const std::string& expression) {
+  std::vector<std::filesystem::path> files;
+  if (expression == "none") return files;
+  for (const Term& term : parse_expression(expression)) {
+    std::error_code ignored;
+    const auto path = find_reward_model(cut_model(term.reward).name);
+    if (path && std::filesystem::is_regular_file(*path, ignored)) files.push_back(*path);
+  }
+  return files;
 }
 
 std::shared_ptr<Reward> open_reward(const std::string& expression, const std::shared_ptr<const LanguageModel>& writer,

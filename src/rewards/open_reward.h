@@ -12,8 +12,10 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "rewards/text_reward.h"
 
@@ -28,6 +30,9 @@ struct RewardOptions {
 // adds the rewards of its own (the toy's).
 std::unique_ptr<TextReward> open_text_reward(const std::string& expression, const RewardOptions& options = {},
                                              const std::shared_ptr<const LanguageModel>& writer = nullptr);
+
+// The model files that an expression names.
+std::vector<std::filesystem::path> reward_files(const std::string& expression);
 
 // The same for what `writer` writes; null for "none".
 std::shared_ptr<Reward> open_reward(const std::string& expression, const std::shared_ptr<const LanguageModel>& writer,

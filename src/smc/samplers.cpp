@@ -67,7 +67,7 @@ struct Chain {
   Selection selection;
   Cloud cloud;
   Pick state, best;
-  int sweeps = 0;
+  int sweeps = 0, particles = 0;
 
   void take(Cloud next, const Run& run) {
     cloud = std::move(next);
@@ -100,14 +100,14 @@ struct Chain {
     const Pick pick = answer();
     const bool forbidden = pick.reward == -std::numeric_limits<double>::infinity();
     if (status == Status::done && (forbidden || weights_of(cloud).degenerate())) status = Status::degenerate;
-    return {status, pick.leaf, pick.reward, cloud, sweeps};
+    return {status, pick.leaf, pick.reward, cloud, sweeps, particles};
   }
 };
 
 // A run that was cancelled in its very first sweep has unfinished canvases only; the most promising one is returned.
 Outcome unfinished(const Cloud& cloud) {
   const Pick pick = best_of(cloud);
-  return {Status::cancelled, pick.leaf, pick.reward, cloud, 0};
+  return {Status::cancelled, pick.leaf, pick.reward, cloud, 0, 0};
 }
 
 // How the first reference is made, and what it costs in particles (the sampled one sits in a slot of the first sweep).
@@ -133,6 +133,7 @@ Task<Outcome> single_sweep(Run run, Plan plan, Schedule schedule) {
   Cloud cloud = co_await sweep(sweep_run(run, 0), plan, schedule, std::nullopt);
   if (!cloud.complete) co_return unfinished(cloud);
   chain.take(std::move(cloud), run);
+  chain.particles = plan.particles;
   co_return chain.outcome(Status::done);
 }
 
@@ -143,18 +144,18 @@ Task<Outcome> particle_gibbs(Run run, Plan plan, Schedule schedule) {
   if (!start.complete) co_return unfinished(start);
   chain.take(std::move(start), run);
 
-  int particles = start_particles(plan);
+  chain.particles = start_particles(plan);
   const int first = plan.start == Start::smc ? 1 : 0;
   for (int iteration = first; iteration < plan.iterations; ++iteration) {
     if (plan.method == Method::particle_gibbs_adaptive && chain.answer().reward >= plan.threshold) break;
-    if (budget_spent(plan, particles, run.world.cost())) co_return chain.outcome(Status::budget_spent);
+    if (budget_spent(plan, chain.particles, run.world.cost())) co_return chain.outcome(Status::budget_spent);
 
     Run next = sweep_run(run, chain.sweeps);
     next.held = chain.leaves();
     Cloud cloud = co_await sweep(next, plan, schedule, chain.state.leaf);
     if (!cloud.complete) co_return chain.outcome(Status::cancelled);
     chain.take(std::move(cloud), run);
-    particles += plan.particles;
+    chain.particles += plan.particles;
   }
   co_return chain.outcome(Status::done);
 }

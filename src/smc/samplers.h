@@ -13,7 +13,8 @@ struct Outcome {
   NodeId leaf{};
   double reward = 0;
   Cloud cloud;     // the last complete sweep
-  int sweeps = 0;  // the start included
+  int sweeps = 0;     // the start included
+  int particles = 0;  // n, as the paper counts them: k a sweep, 1 for a greedy start, 0 for a sampled one
 };
 
 // Runs plan.method. Requires a validated plan (see check_plan).

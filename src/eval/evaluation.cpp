@@ -1,0 +1,87 @@
+#include "eval/evaluation.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "options/config.h"
+#include "pgdlm/error.h"
+#include "text/utf8.h"
+
+namespace pgdlm {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr const char* kName = "eval";
+
+}  // namespace
+
+Evaluation plan_evaluation(std::string task, std::vector<Question> questions, int samples, GenerateOptions options,
+                           Runner& runner) {
+  options.prompt = questions.front().prompt;
+  options = runner.settled(std::move(options));
+  options.prompt.clear();
+  std::string files = runner.files_mark(options);
+  return {std::move(task), samples, std::move(options), std::move(files), std::move(questions)};
+}
+
+std::vector<GenerateOptions> items_of(const Evaluation& evaluation) {
+  std::vector<GenerateOptions> items;
+  GenerateOptions item = evaluation.options;
+  for (const Question& question : evaluation.questions) {
+    item.prompt = question.prompt;
+    for (int sample = 0; sample < evaluation.samples; ++sample) {
+      items.push_back(item);
+      ++item.seed;
+    }
+  }
+  return items;
+}
+
+std::string to_plan(const Evaluation& e) {
+  ordered_json questions = ordered_json::array();
+  for (const Question& question : e.questions) {
+    questions.push_back({{"prompt", valid_utf8(question.prompt)}});
+    if (question.answer) questions.back()["answer"] = *question.answer;
+  }
+  return ordered_json{{"task", e.task},
+                      {"samples", e.samples},
+                      {"options", ordered_json::parse(to_config(e.options))},
+                      {"files", e.files},
+                      {"questions", std::move(questions)}}
+      .dump();
+}
+
+bool is_evaluation(const StoredRun& run) { return run.name == kName; }
+
+Evaluation evaluation_of(const StoredRun& run) {
+  if (!is_evaluation(run))
+    throw Error(ErrorCode::invalid_request, fmt::format("run {} is a {}, expected an eval", run.id, run.name));
+  const json plan = json::parse(run.plan);
+  Evaluation e{.task = plan.at("task"), .samples = plan.at("samples"), .files = plan.at("files")};
+  e.options = from_config(plan.at("options").dump(), fmt::format("run {}", run.id));
+  for (const json& question : plan.at("questions"))
+    e.questions.push_back({question.at("prompt"), question.contains("answer")
+                                                      ? std::optional(question.at("answer").get<std::string>())
+                                                      : std::nullopt});
+  return e;
+}
+
+StoredRun begin(RunStore& store, const Evaluation& evaluation) {
+  const auto items = static_cast<int>(evaluation.questions.size()) * evaluation.samples;
+  return store.begin(kName, to_plan(evaluation), items);
+}
+
+std::vector<Result> results_of(const StoredRun& run, const RunStore& store) {
+  std::vector<Result> results;
+  for (const auto& [number, item] : store.items(run)) results.push_back(result_from_json(item.result));
+  if (static_cast<int>(results.size()) < run.items)
+    throw Error(ErrorCode::invalid_request, fmt::format("run {} has {} of {} texts", run.id, results.size(), run.items),
+                "give the command that began it again: it goes on where it was");
+  return results;
+}
+
+}  // namespace pgdlm

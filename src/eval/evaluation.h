@@ -1,0 +1,38 @@
+// One method asked all questions of a task: the plan that a store knows it by, and back.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "eval/result.h"
+#include "eval/runner.h"
+#include "eval/store.h"
+#include "eval/task.h"
+#include "options/options.h"
+
+namespace pgdlm {
+
+struct Evaluation {
+  std::string task;
+  int samples = 1;          // of each question
+  GenerateOptions options;  // settled; without a prompt
+  std::string files;        // Runner::files_mark
+  std::vector<Question> questions;
+};
+
+// Settles the options with the first question.
+Evaluation plan_evaluation(std::string task, std::vector<Question> questions, int samples, GenerateOptions options,
+                           Runner& runner);
+// One request for each text: sample j of question i has the seed seed + i * samples + j.
+std::vector<GenerateOptions> items_of(const Evaluation& evaluation);
+
+std::string to_plan(const Evaluation& evaluation);
+// Error{invalid_request} if the run is none.
+Evaluation evaluation_of(const StoredRun& run);
+bool is_evaluation(const StoredRun& run);
+StoredRun begin(RunStore& store, const Evaluation& evaluation);
+
+// All results; Error{invalid_request} if some are missing.
+std::vector<Result> results_of(const StoredRun& run, const RunStore& store);
+
+}  // namespace pgdlm

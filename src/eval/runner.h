@@ -1,0 +1,49 @@
+// Runs many requests, several at a time so that they share batches, and stores each answer as soon as it is there.
+// Models and rewards are opened once. Used on one thread.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "eval/store.h"
+#include "options/options.h"
+#include "rewards/open_reward.h"
+
+namespace pgdlm {
+
+struct RunnerOptions {
+  RewardOptions rewards;  // and how GGUF files are loaded
+  int threads = 2;
+};
+
+class Runner {
+ public:
+  explicit Runner(RunnerOptions options);
+  ~Runner();
+
+  // With every choice made: what a plan should hold.
+  GenerateOptions settled(GenerateOptions options);
+  // What tells the model file and those of the reward from others of the same name.
+  std::string files_mark(const GenerateOptions& options);
+
+  // Those items of the run that the store does not have yet; item i has number i. `progress` hears how many are done.
+  // Stopped, it cancels what is in flight and returns; the same after an error of one item, which is then rethrown.
+  // Whatever was finished is in the store.
+  using Progress = std::function<void(std::size_t done, std::size_t all)>;
+  void run(const std::vector<GenerateOptions>& items, RunStore& store, const StoredRun& run, const Progress& progress,
+           const std::stop_token& stop);
+
+ private:
+  struct Bench;  // a model, its rewards, and an engine for each way of asking it
+  Bench& bench(const std::string& model);
+
+  RunnerOptions options_;
+  std::map<std::string, std::unique_ptr<Bench>> benches_;
+};
+
+}  // namespace pgdlm

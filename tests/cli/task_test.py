@@ -1,0 +1,102 @@
+"""pgdlm eval: a task file through the model, every text kept as soon as it is there."""
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import unittest
+
+from program import PGDLM, SMALL, ProgramTest
+
+TASK = [{"prompt": "The movie"}, {"prompt": "a film", "answer": 3}, {"question": "the plot was", "answer": "#### 12"}]
+ASKED = ["eval", "task.jsonl", "--reward", "positive", "--samples", "20", *SMALL, "--store", "runs.db"]
+
+
+class Task(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("task.jsonl", "".join(json.dumps(line) + "\n" for line in TASK))
+
+    def write(self, name, text):
+        with open(self.path(name), "w") as file:
+            file.write(text)
+
+    def refused(self, words, *args):
+        result = self.run_pgdlm(*args)
+        self.assertEqual(result.returncode, 2, f"{args}: {result.stderr}")
+        self.assertEqual(result.stdout, "")
+        for word in words:
+            self.assertIn(word, result.stderr)
+
+    def stored(self):
+        """The results in the order of the plan, or none if there is no store yet."""
+        try:
+            with sqlite3.connect(f"file:{self.path('runs.db')}?mode=ro", uri=True) as store:
+                return store.execute("SELECT number, result FROM results ORDER BY number").fetchall()
+        except sqlite3.OperationalError:
+            return []
+
+    def test_figures(self):
+        report = json.loads(self.ok(*ASKED, "--json").stdout)
+        self.assertEqual((report["texts"], report["questions"]), (60, 3))
+        self.assertEqual(report["accuracy"]["mean"], 0)  # the toy knows no numbers
+        self.assertEqual(report["particles"], {"mean": 8, "error": 0})
+        self.assertLess(report["forwards_needed"]["mean"], report["forwards_asked"]["mean"])
+        table = self.ok(*ASKED).stdout
+        self.assertIn("60 of 3 questions", table)
+        self.assertIn("accuracy", table)
+
+    def test_a_text_is_what_generate_gives(self):
+        self.ok(*ASKED)
+        text = json.loads(self.stored()[25][1])["text"]  # question 1, sample 5
+        self.assertEqual(self.generate("a film", "--reward", "positive", *SMALL, "--seed", "25")["text"], text)
+
+    def test_killed_at_any_moment_it_goes_on(self):
+        rng = random.Random(1)
+        whole = self.ok(*ASKED, "--json").stdout
+        expected = self.stored()
+        os.remove(self.path("runs.db"))
+        done = 0
+        while done < 60:
+            wanted = min(60, done + rng.randint(1, 12))
+            with subprocess.Popen([PGDLM, *ASKED], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+                while run.poll() is None and len(self.stored()) < wanted:
+                    pass
+                run.send_signal(signal.SIGKILL)
+            done = len(self.stored())
+            self.assertGreaterEqual(done, wanted)
+        self.assertEqual(self.stored(), expected)
+        self.assertEqual(self.ok(*ASKED, "--json").stdout, whole)
+
+    def test_ctrl_c_says_how_to_go_on(self):
+        many = [*ASKED, "--samples", "2000"]
+        with subprocess.Popen([PGDLM, *many], cwd=self.folder, stderr=subprocess.PIPE, text=True) as run:
+            while not self.stored():
+                pass
+            run.send_signal(signal.SIGINT)
+            message = run.stderr.read()
+        self.assertEqual(run.returncode, 130)
+        self.assertIn("the same command goes on", message)
+
+    def test_mistakes(self):
+        self.refused(["TASK is missing"], "eval")
+        self.refused(["task is 'nothing'", "control, math"], "eval", "nothing")
+        self.refused(["samples is '0'"], "eval", "task.jsonl", "--samples", "0")
+        self.refused(["unknown option --prompt"], "eval", "task.jsonl", "--prompt", "a")
+        self.write("broken.jsonl", '{"prompt": "the movie"}\n{"prompt": }\n')
+        self.refused(["broken.jsonl: line 2"], "eval", "broken.jsonl")
+        self.write("text.db", "x" * 5000)
+        self.refused(["text.db", "not a run store"], *ASKED[:-1], "text.db")
+        failed = self.run_pgdlm(*ASKED, "--reward", "exec:exit 1")
+        self.assertEqual(failed.returncode, 2)
+        self.assertIn("exec:exit 1", failed.stderr)
+        self.assertFalse(os.path.exists(self.path("text.db-wal")))
+
+    def test_list_and_help(self):
+        self.assertIn("math ", self.ok("eval", "--list").stdout)
+        self.assertIn("pgdlm eval math", self.ok("eval", "--help").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,97 @@
+// Tasks, results and their figures.
+#include "eval/task.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+
+#include "eval/summary.h"
+#include "pgdlm/error.h"
+
+namespace pgdlm {
+namespace {
+
+using testing::HasSubstr;
+
+std::string refused(const std::string& text) {
+  try {
+    parse_task(text, "t.jsonl");
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Task, ReadsPromptsAndGsm8k) {
+  const std::vector<Question> questions = parse_task(
+      "{\"prompt\": \"The movie\"}\r\n\n{\"question\": \"1 + 1?\", \"answer\": \"It is\\n#### 1,002\"}\n"
+      "{\"prompt\": \"a\", \"answer\": 3.50, \"part\": 1}",
+      "t.jsonl");
+  ASSERT_EQ(questions.size(), 3U);
+  EXPECT_EQ(questions[0].prompt, "The movie");
+  EXPECT_FALSE(questions[0].answer);
+  EXPECT_EQ(questions[1].answer, "1002");
+  EXPECT_TRUE(is_right(questions[1], "so 2 * 501 = 1002\n#### 1002"));
+  EXPECT_FALSE(is_right(questions[1], "#### 1003"));
+  EXPECT_FALSE(is_right(questions[1], "no idea"));
+  EXPECT_TRUE(is_right(questions[2], "it is 3.5"));
+}
+
+TEST(Task, MistakesNameTheirLine) {
+  EXPECT_THAT(refused("{\"prompt\": \"a\"}\n{\"prompt\": 3}"),
+              HasSubstr("t.jsonl: line 2: expected the text 'prompt'"));
+  EXPECT_THAT(refused("\n\n[1]"), HasSubstr("line 3: expected a JSON object"));
+  EXPECT_THAT(refused("{\"prompt\": \"a\""), HasSubstr("line 1"));
+  EXPECT_THAT(refused("{\"prompt\": \"a\", \"answer\": \"none\"}"), HasSubstr("there is no number in the answer"));
+  EXPECT_THAT(refused("{\"prompt\": \"a\", \"answer\": []}"), HasSubstr("expected a text or a number"));
+  EXPECT_THAT(refused("\n"), HasSubstr("there is no question"));
+}
+
+TEST(Summary, ErrorsAreOverQuestions) {
+  const auto mean = mean_of_groups({{1, 3}, {}, {4, 4}});
+  ASSERT_TRUE(mean);
+  EXPECT_DOUBLE_EQ(mean->value, 3);
+  EXPECT_DOUBLE_EQ(*mean->error, 1);  // of 2 and 4: sqrt(2 / 2)
+  EXPECT_FALSE(mean_of_groups({{}, {}}));
+  EXPECT_FALSE(mean_of_groups({{7}})->error);
+}
+
+TEST(Summary, CountsRightAndForbiddenTexts) {
+  const std::vector<Question> questions = parse_task(R"({"prompt": "a", "answer": 1}
+{"prompt": "b"}
+{"prompt": "c", "answer": 2})",
+                                                     "t");
+  std::vector<Result> results(6, {.reward = 0.5, .particles = 4, .forwards_asked = 10, .forwards_needed = 8});
+  results[0].reply = "1";
+  results[4].reply = "2";
+  results[5].reply = "is 2";
+  results[3].reward = -std::numeric_limits<double>::infinity();
+  const Summary summary = summarise(questions, results);
+  EXPECT_DOUBLE_EQ(summary.accuracy->value, 0.75);
+  EXPECT_DOUBLE_EQ(summary.reward->value, 0.5);
+  EXPECT_EQ(summary.forbidden, 1);
+  EXPECT_DOUBLE_EQ(summary.forwards_needed.value, 8);
+  EXPECT_DOUBLE_EQ(*summary.forwards_needed.error, 0);
+}
+
+TEST(Result, JsonAndBack) {
+  const Result result = {.text = "a \"b\"\n",
+                         .reply = "b",
+                         .status = "done",
+                         .reward = -std::numeric_limits<double>::infinity(),
+                         .log_z = 0.1 + 0.2,
+                         .sweeps = 3,
+                         .particles = 24,
+                         .forwards_asked = 1'000'000'000'000,
+                         .forwards_needed = 5,
+                         .rewards_asked = 6,
+                         .rewards_needed = 7};
+  const std::string text = to_json(result);
+  EXPECT_THAT(text, HasSubstr("\"reward\":null"));
+  EXPECT_EQ(to_json(result_from_json(text)), text);
+  EXPECT_EQ(result_from_json(text).log_z, 0.1 + 0.2);
+}
+
+}  // namespace
+}  // namespace pgdlm
