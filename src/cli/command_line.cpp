@@ -185,6 +185,10 @@ Verb parsed_verb(const CLI::App& app) {
   if (name == "perplexity") return Verb::perplexity;
   if (name == "judge") return Verb::judge;
   if (name == "eval") return Verb::eval;
+  if (name == "runs") {
+    const std::vector<CLI::App*> inner = app.get_subcommands().front()->get_subcommands();
+    return inner.empty() ? Verb::runs : inner.front()->get_name() == "export" ? Verb::runs_export : Verb::runs_compare;
+  }
   if (name == "models") return app.get_subcommands().front()->get_subcommands().empty() ? Verb::models : Verb::info;
   return Verb::version;
 }
@@ -331,6 +335,27 @@ void add_eval(CLI::App& app, EvalOptions& options) {
   eval->footer(kEvalFooter);
 }
 
+void add_runs(CLI::App& app, RunsOptions& options) {
+  CLI::App* runs = app.add_subcommand("runs", "List what a store holds, compare it, write it out.");
+  runs->require_subcommand(0, 1);
+  runs->footer(kRunsFooter);
+  const auto add_store = [&](CLI::App& command) {
+    Adder{command, "Options"}({"store", "", "a file that eval has written (pgdlm-runs.db)", "FILE"}, options.store);
+  };
+  add_store(*runs);
+  const auto add = [&](const char* name, const char* what) {
+    CLI::App* command = runs->add_subcommand(name, what);
+    command->formatter(app.get_formatter());
+    command->footer(kRunsFooter);
+    command->add_option("RUN", options.ids, "a number that `pgdlm runs` lists; compare takes two");
+    add_store(*command);
+    return command;
+  };
+  CLI::App* out = add("export", "Print every text of a run, with its figures.");
+  Adder{*out, "Options"}({"format", "", "csv or jsonl (csv)"}, options.format);
+  add("compare", "Print what one run gives more than another.");
+}
+
 void check_task(const Invocation& in) {
   const EvalOptions& eval = in.eval;
   check_patience(eval.reward_patience);
@@ -343,6 +368,7 @@ void check_task(const Invocation& in) {
 
 void check_eval(const Invocation& in) {
   check_task(in);
+  if (in.runs.format != "csv" && in.runs.format != "jsonl") bad_value("format", in.runs.format, "csv, jsonl");
   constexpr int kMostDraws = 100'000;
   if (in.perplexity.draws < 1 || in.perplexity.draws > kMostDraws)
     bad_value("draws", std::to_string(in.perplexity.draws), fmt::format("1 to {}", kMostDraws));
@@ -383,6 +409,7 @@ Invocation parse_command_line(int argc, const char* const* argv) {
   add_perplexity(app, in.perplexity);
   add_judge(app, in.judge);
   add_eval(app, in.eval);
+  add_runs(app, in.runs);
   app.add_subcommand("devices", "List the devices a GGUF model can run on.");
   app.add_subcommand("version", "Print the version.");
   for (CLI::App* command : app.get_subcommands(nullptr)) command->allow_extras();

@@ -24,6 +24,9 @@ enum class Verb {
   perplexity,
   judge,
   eval,
+  runs,
+  runs_export,
+  runs_compare,
   version
 };  // help: has been printed
 
@@ -111,6 +114,12 @@ struct EvalOptions {
   double reward_patience = 60;
 };
 
+struct RunsOptions {
+  std::string store = "pgdlm-runs.db";
+  std::string format = "csv";    // of export: csv or jsonl
+  std::vector<std::string> ids;  // of export: one; of compare: two
+};
+
 struct Invocation {
   Verb verb = Verb::help;
   GenerateOptions generate;
@@ -125,6 +134,7 @@ struct Invocation {
   PerplexityOptions perplexity;
   JudgeOptions judge;
   EvalOptions eval;
+  RunsOptions runs;
 };
 
 Invocation parse_command_line(int argc, const char* const* argv);

@@ -130,6 +130,15 @@ const char* const kEvalFooter =
     "  pgdlm eval control -m mdlm-nano --reward sentiment:positive --samples 20 -k 4\n"
     "  pgdlm eval gsm8k_test.jsonl -m llada.gguf --reward prm --method pg-adapt --threshold 0.95 --store gsm8k.db";
 
+const char* const kRunsFooter =
+    "Without a subcommand, one line for each run: its number, how much of it is done, when it was begun, what it is.\n"
+    "\n"
+    "Examples:\n"
+    "  pgdlm runs\n"
+    "  pgdlm runs export 3 > run3.csv\n"
+    "  pgdlm runs export 3 --format jsonl --store gsm8k.db\n"
+    "  pgdlm runs compare 3 4                 what run 3 gives more than run 4, question by question";
+
 const char* const kJudgeFooter =
     "One line per text: its label, a tab and the label's probability. A judge is a model that no reward has seen: it\n"
     "tells better text from text that fooled its reward. --json prints one object with the log-odds of the second "

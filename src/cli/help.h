@@ -25,5 +25,6 @@ extern const char* const kScoreFooter;
 extern const char* const kPerplexityFooter;
 extern const char* const kJudgeFooter;
 extern const char* const kEvalFooter;
+extern const char* const kRunsFooter;
 
 }  // namespace pgdlm::cli

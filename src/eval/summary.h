@@ -31,4 +31,11 @@ struct Summary {
 // `results` holds so many of each question, one question after the other.
 Summary summarise(std::span<const Question> questions, std::span<const Result> results);
 
+// What one way of asking gives more than another, question by question: errors of paired differences are smaller.
+struct Difference {
+  std::optional<Mean> accuracy, reward;
+  Mean particles, forwards_needed;
+};
+Difference compare(std::span<const Question> questions, std::span<const Result> one, std::span<const Result> other);
+
 }  // namespace pgdlm

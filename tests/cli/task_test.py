@@ -1,4 +1,5 @@
-"""pgdlm eval: a task file through the model, every text kept as soon as it is there."""
+"""pgdlm eval: a task file through the model, every text kept as soon as it is there. pgdlm runs: what was kept."""
+import csv
 import json
 import os
 import random
@@ -78,6 +79,26 @@ class Task(ProgramTest):
             message = run.stderr.read()
         self.assertEqual(run.returncode, 130)
         self.assertIn("the same command goes on", message)
+
+    def test_runs_are_listed_compared_and_written_out(self):
+        for method in ("smc", "bon"):
+            self.ok(*ASKED, "--method", method)
+        listed = self.ok("runs", "--store", "runs.db").stdout.splitlines()
+        self.assertEqual(len(listed), 2)
+        self.assertIn("60 of 60", listed[0])
+        self.assertIn("--method bon", listed[1])
+        lines = self.ok("runs", "export", "1", "--format", "jsonl", "--store", "runs.db").stdout.splitlines()
+        objects = [json.loads(line) for line in lines]
+        rows = list(csv.DictReader(self.ok("runs", "export", "1", "--store", "runs.db").stdout.splitlines()))
+        self.assertEqual(len(rows), 60)
+        self.assertEqual([row["text"] for row in rows], [o["text"] for o in objects])
+        self.assertEqual([o["right"] for o in objects], [None] * 20 + [False] * 40)
+        difference = self.ok("runs", "compare", "1", "2", "--store", "runs.db").stdout
+        self.assertRegex(difference, r"reward +[+-][0-9.]+ \+- [0-9.]+")
+        self.refused(["no run '7'"], "runs", "export", "7", "--store", "runs.db")
+        self.refused(["1 runs are given, expected 2"], "runs", "compare", "1", "--store", "runs.db")
+        self.refused(["no file 'none.db'"], "runs", "--store", "none.db")
+        self.refused(["format is 'xml'"], "runs", "export", "1", "--format", "xml", "--store", "runs.db")
 
     def test_mistakes(self):
         self.refused(["TASK is missing"], "eval")

@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "eval/evaluation.h"
+#include "eval/summary.h"
+#include "options/names.h"
+#include "pgdlm/error.h"
+
+namespace pgdlm::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+// What tells a run from others of the same task.
+std::string description(const StoredRun& run) {
+  if (!is_evaluation(run)) return run.name;
+  const Evaluation e = evaluation_of(run);
+  const GenerateOptions& o = e.options;
+  return fmt::format("{} {} -m {} --reward '{}' --method {} --preset {} -k {} --seed {}", run.name, e.task, o.model,
+                     o.reward, name_of(*o.method), name_of(o.preset), *o.particles, o.seed);
+}
+
+// The runs that a command was given: so many.
+std::vector<StoredRun> find_runs(const RunStore& store, const RunsOptions& options, std::size_t count) {
+  if (options.ids.size() != count)
+    throw Error(ErrorCode::invalid_request, fmt::format("{} runs are given, expected {}", options.ids.size(), count),
+                fmt::format("name them by the numbers that pgdlm runs --store {} lists", options.store));
+  std::vector<StoredRun> found;
+  for (const std::string& id : options.ids) {
+    for (StoredRun& run : store.runs())
+      if (std::to_string(run.id) == id) found.push_back(std::move(run));
+    if (found.empty() || std::to_string(found.back().id) != id)
+      throw Error(ErrorCode::invalid_request, fmt::format("there is no run '{}' in '{}'", id, options.store),
+                  fmt::format("pgdlm runs --store {} lists those there are", options.store));
+  }
+  return found;
+}
+
+// Quoted if it must be, as RFC 4180 has it.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+// A finished text with all that is known about it, in the order of the columns.
+ordered_json row(const Evaluation& e, int number, const StoredItem& item) {
+  const Question& question = e.questions[number / e.samples];
+  ordered_json object = {{"number", number}, {"prompt", question.prompt}};
+  const ordered_json result = ordered_json::parse(item.result);
+  if (std::ranges::any_of(e.questions, [](const Question& q) { return q.answer.has_value(); })) {
+    object["answer"] = question.answer ? ordered_json(*question.answer) : ordered_json();
+    object["right"] =
+        question.answer ? ordered_json(is_right(question, result["reply"].get<std::string>())) : ordered_json();
+  }
+  object.update(result);
+  object["forwards_run"] = item.effort.forwards_run;
+  object["rewards_run"] = item.effort.rewards_run;
+  object["seconds"] = item.effort.seconds;
+  return object;
+}
+
+void print_csv(const ordered_json& object, bool values) {
+  std::string line;
+  for (const auto& [key, value] : object.items()) {
+    if (!line.empty()) line += ",";
+    line += values ? csv_field(value.is_string() ? value.get<std::string>()
+                               : value.is_null() ? ""
+                                                 : value.dump())
+                   : key;
+  }
+  fmt::print("{}\n", line);
+}
+
+void print(const char* name, const std::optional<Mean>& mean, double factor, const char* unit) {
+  if (!mean) return;
+  const bool certain = mean->error && std::abs(mean->value) > 2 * *mean->error;
+  fmt::print("{:<16} {:+.4g}{}{}{}\n", name, factor * mean->value,
+             mean->error ? fmt::format(" +- {:.2g}", factor * *mean->error) : "", unit,
+             certain || mean->value == 0 ? "" : "   (within two standard errors)");
+}
+
+}  // namespace
+
+int runs(const RunsOptions& options) {
+  const RunStore store(options.store, RunStore::Access::read);
+  for (const StoredRun& run : store.runs())
+    fmt::print("{:>4}  {:>6} of {:<6}  {}  {}\n", run.id, run.done, run.items, run.begun, description(run));
+  return 0;
+}
+
+int runs_export(const RunsOptions& options) {
+  const RunStore store(options.store, RunStore::Access::read);
+  const StoredRun run = find_runs(store, options, 1).front();
+  const Evaluation evaluation = evaluation_of(run);
+  bool first = true;
+  for (const auto& [number, item] : store.items(run)) {
+    const ordered_json object = row(evaluation, number, item);
+    if (options.format == "jsonl") {
+      fmt::print("{}\n", object.dump());
+      continue;
+    }
+    if (first) print_csv(object, false);
+    print_csv(object, true);
+    first = false;
+  }
+  return 0;
+}
+
+int runs_compare(const RunsOptions& options) {
+  const RunStore store(options.store, RunStore::Access::read);
+  const std::vector<StoredRun> pair = find_runs(store, options, 2);
+  const StoredRun &one = pair[0], &other = pair[1];
+  const Evaluation ours = evaluation_of(one), theirs = evaluation_of(other);
+  const auto same = [](const Question& a, const Question& b) { return a.prompt == b.prompt && a.answer == b.answer; };
+  if (!std::ranges::equal(ours.questions, theirs.questions, same))
+    throw Error(ErrorCode::invalid_request, fmt::format("runs {} and {} have different questions", one.id, other.id),
+                "compare runs of the same task with the same --limit");
+  fmt::print("{:>4}  {}\n{:>4}  {}\n", one.id, description(one), other.id, description(other));
+  const Difference d = compare(ours.questions, results_of(one, store), results_of(other, store));
+  print("accuracy", d.accuracy, 100, " points");
+  print("reward", d.reward, 1, "");
+  print("particles", d.particles, 1, " per text");
+  print("forwards needed", d.forwards_needed, 1, " per text");
+  return 0;
+}
+
+}  // namespace pgdlm::cli
