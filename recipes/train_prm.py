@@ -4,8 +4,9 @@ A row of a batch is one question with several solutions that do not see each oth
 halves the work, and right and wrong solutions of the same story meet in one update. Three losses are added: the verdict
 at the mark after each step, which is what the file is for; the same verdict at every token before, because "wrong from
 here on" teaches more than "wrong somewhere"; and the next token of a right solution, because judging a calculation
-needs being able to do it. Half of the updates are *drills*: single equations without a story. Nearly all faults of
-llada-nano-math are wrong results, and a drill holds five times as many different equations as a batch of stories.
+needs being able to do it. Judging a step is mostly understanding the story, so many stories with few solutions each
+teach more than few with many. A quarter of the updates are *drills*: single equations without a story, of which a
+batch holds many more.
 
     python train_prm.py --llada runs/llada-nano-math/best --samples runs/prm-nano/samples.jsonl --out runs/prm-nano
 
@@ -260,11 +261,11 @@ def main() -> None:
     parser.add_argument("--llada", type=Path, required=True, help="folder of llada-nano-math: tokenizer and first weights")
     parser.add_argument("--samples", type=Path, required=True, help="JSON lines of prm_data.py")
     parser.add_argument("--out", type=Path, required=True, help="folder for checkpoint, log and exported weights")
-    parser.add_argument("--updates", type=int, default=4000)
-    parser.add_argument("--samples-from", type=float, default=0.2, help="part of training that sees no samples")
-    parser.add_argument("--rows", type=int, default=12, help="questions per update")
-    parser.add_argument("--drills", type=float, default=0.5, help="share of updates without stories")
-    parser.add_argument("--branches", type=int, default=8, help="solutions per question")
+    parser.add_argument("--updates", type=int, default=5000)
+    parser.add_argument("--samples-from", type=float, default=0.1, help="part of training that sees no samples")
+    parser.add_argument("--rows", type=int, default=24, help="questions per update")
+    parser.add_argument("--drills", type=float, default=0.25, help="share of updates without stories")
+    parser.add_argument("--branches", type=int, default=3, help="solutions per question")
     parser.add_argument("--lr", type=float, default=1.5e-3)
     parser.add_argument("--warmup", type=int, default=100)
     parser.add_argument("--scratch", action="store_true", help="do not start from llada-nano-math's weights")
