@@ -18,7 +18,7 @@ ARROWS = {  # folder of src/ -> the folders it may include; itself and the publi
     "rewards": "base diffusion models text catalog",
     "convert": "base gguf text",
     "engine": "base events smc diffusion dist",
-    "options": "base smc diffusion catalog",
+    "options": "base text smc diffusion catalog",
     "serve": "base events smc diffusion engine options text catalog rewards",
     "eval": "base events smc diffusion engine options text catalog rewards",
     "cli": "*",

@@ -62,7 +62,7 @@ void print_json(const Summary& s, const Evaluation& evaluation) {
                                {"accuracy", to_json(s.accuracy)},
                                {"reward", to_json(s.reward)},
                                {"forbidden", s.forbidden},
-                               {"particles", to_json(s.particles)},
+                               {"particles_used", to_json(s.particles)},
                                {"forwards_asked", to_json(s.forwards_asked)},
                                {"forwards_needed", to_json(s.forwards_needed)},
                                {"rewards_asked", to_json(s.rewards_asked)},
@@ -86,9 +86,13 @@ int eval(const EvalOptions& options) {
   RunStore store(options.store, RunStore::Access::write);
   StoredRun run = begin(store, evaluation);
   if (run.done > 0)
-    fmt::print(stderr, "pgdlm: note: {} of {} texts are in {} already\n", run.done, run.items, options.store);
-  std::stop_source stop;
-  interrupt.watch([&] { stop.request_stop(); });
+    fmt::print(stderr, "pgdlm: note: {} of {} texts are in {} already{}\n", run.done, run.items, options.store,
+               evaluation.options.reward != "none" && reaches_outside(evaluation.options.reward)
+                   ? "; if the program or server scores otherwise now, give it a "
+                     "new --store"
+                   : "");
+  const std::stop_source stop;
+  interrupt.watch([stop]() mutable { stop.request_stop(); });  // a copy: it may be called to the last
   {
     Counter counter("texts");
     const auto show = [&](std::size_t done, std::size_t all) { counter.show(done, all); };

@@ -53,9 +53,7 @@ Job new_job(GenerateOptions options, const RunOptions& run) {
 
 // A trace is data that people pass on: it runs no program and asks no server unless the user says so.
 void check_commands(const GenerateOptions& options, const RunOptions& run) {
-  const bool inside =
-      options.reward.find("exec:") == std::string::npos && options.reward.find("://") == std::string::npos;
-  if (inside || run.allow_exec) return;
+  if (run.allow_exec || !reaches_outside(options.reward)) return;
   throw Error(ErrorCode::invalid_request,
               fmt::format("resume: the reward in '{}' runs a program or asks a server: {}", run.resume, options.reward),
               "if you trust it, add --allow-exec");

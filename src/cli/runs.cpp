@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/printable.h"
 #include "eval/evaluation.h"
 #include "eval/summary.h"
 #include "options/names.h"
@@ -17,11 +18,11 @@ using nlohmann::ordered_json;
 
 // What tells a run from others of the same task.
 std::string description(const StoredRun& run) {
-  if (!is_evaluation(run)) return run.name;
   const Evaluation e = evaluation_of(run);
   const GenerateOptions& o = e.options;
   return fmt::format("{} {} -m {} --reward '{}' --method {} --preset {} -k {} --seed {}", run.name, e.task, o.model,
-                     o.reward, name_of(*o.method), name_of(o.preset), *o.particles, o.seed);
+                     o.reward, name_of(*o.method), name_of(o.preset), *o.method == Method::greedy ? 1 : *o.particles,
+                     o.seed);
 }
 
 // The runs that a command was given: so many.
@@ -52,7 +53,7 @@ std::string csv_field(const std::string& text) {
 ordered_json row(const Evaluation& e, int number, const StoredItem& item) {
   const Question& question = e.questions[number / e.samples];
   ordered_json object = {{"number", number}, {"prompt", question.prompt}};
-  const ordered_json result = ordered_json::parse(item.result);
+  const ordered_json result = ordered_json::parse(to_json(result_from_json(item.result)));
   if (std::ranges::any_of(e.questions, [](const Question& q) { return q.answer.has_value(); })) {
     object["answer"] = question.answer ? ordered_json(*question.answer) : ordered_json();
     object["right"] =
@@ -89,8 +90,15 @@ void print(const char* name, const std::optional<Mean>& mean, double factor, con
 
 int runs(const RunsOptions& options) {
   const RunStore store(options.store, RunStore::Access::read);
-  for (const StoredRun& run : store.runs())
-    fmt::print("{:>4}  {:>6} of {:<6}  {}  {}\n", run.id, run.done, run.items, run.begun, description(run));
+  for (const StoredRun& run : store.runs()) {
+    std::string what;
+    try {
+      what = description(run);
+    } catch (const Error& e) {  // the others are still of use
+      what = e.what();
+    }
+    fmt::print("{:>4}  {:>6} of {:<6}  {}  {}\n", run.id, run.done, run.items, printable(run.begun), printable(what));
+  }
   return 0;
 }
 
@@ -100,6 +108,8 @@ int runs_export(const RunsOptions& options) {
   const Evaluation evaluation = evaluation_of(run);
   bool first = true;
   for (const auto& [number, item] : store.items(run)) {
+    if (number < 0 || number >= run.items)
+      throw Error(ErrorCode::invalid_request, fmt::format("run {} has no text {}", run.id, number));
     const ordered_json object = row(evaluation, number, item);
     if (options.format == "jsonl") {
       fmt::print("{}\n", object.dump());
@@ -121,7 +131,7 @@ int runs_compare(const RunsOptions& options) {
   if (!std::ranges::equal(ours.questions, theirs.questions, same))
     throw Error(ErrorCode::invalid_request, fmt::format("runs {} and {} have different questions", one.id, other.id),
                 "compare runs of the same task with the same --limit");
-  fmt::print("{:>4}  {}\n{:>4}  {}\n", one.id, description(one), other.id, description(other));
+  for (const StoredRun& run : pair) fmt::print("{:>4}  {}\n", run.id, printable(description(run)));
   const Difference d = compare(ours.questions, results_of(one, store), results_of(other, store));
   print("accuracy", d.accuracy, 100, " points");
   print("reward", d.reward, 1, "");

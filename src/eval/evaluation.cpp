@@ -7,7 +7,6 @@
 
 #include "options/config.h"
 #include "pgdlm/error.h"
-#include "text/utf8.h"
 
 namespace pgdlm {
 namespace {
@@ -21,6 +20,13 @@ constexpr const char* kName = "eval";
 
 Evaluation plan_evaluation(std::string task, std::vector<Question> questions, int samples, GenerateOptions options,
                            Runner& runner) {
+  constexpr std::size_t kMost = 10'000'000;
+  if (questions.size() * static_cast<std::size_t>(samples) > kMost)
+    throw Error(ErrorCode::invalid_request,
+                fmt::format("{} questions of {} samples are more than {} texts", questions.size(), samples, kMost));
+  if (options.max_seconds)
+    throw Error(ErrorCode::invalid_request, "max-seconds makes texts depend on the machine, so they cannot be kept",
+                "limit the work with --max-forwards or --budget");
   options.prompt = questions.front().prompt;
   options = runner.settled(std::move(options));
   options.prompt.clear();
@@ -44,7 +50,7 @@ std::vector<GenerateOptions> items_of(const Evaluation& evaluation) {
 std::string to_plan(const Evaluation& e) {
   ordered_json questions = ordered_json::array();
   for (const Question& question : e.questions) {
-    questions.push_back({{"prompt", valid_utf8(question.prompt)}});
+    questions.push_back({{"prompt", question.prompt}});
     if (question.answer) questions.back()["answer"] = *question.answer;
   }
   return ordered_json{{"task", e.task},
@@ -57,7 +63,7 @@ std::string to_plan(const Evaluation& e) {
 
 bool is_evaluation(const StoredRun& run) { return run.name == kName; }
 
-Evaluation evaluation_of(const StoredRun& run) {
+Evaluation evaluation_of(const StoredRun& run) try {
   if (!is_evaluation(run))
     throw Error(ErrorCode::invalid_request, fmt::format("run {} is a {}, expected an eval", run.id, run.name));
   const json plan = json::parse(run.plan);
@@ -67,7 +73,12 @@ Evaluation evaluation_of(const StoredRun& run) {
     e.questions.push_back({question.at("prompt"), question.contains("answer")
                                                       ? std::optional(question.at("answer").get<std::string>())
                                                       : std::nullopt});
+  const bool sound = e.samples > 0 && !e.questions.empty() && e.options.method && e.options.particles &&
+                     static_cast<std::size_t>(run.items) == e.questions.size() * static_cast<std::size_t>(e.samples);
+  if (!sound) throw Error(ErrorCode::invalid_request, fmt::format("run {}: its plan makes no sense", run.id));
   return e;
+} catch (const json::exception& e) {
+  throw Error(ErrorCode::invalid_request, fmt::format("run {}: its plan cannot be read: {}", run.id, e.what()));
 }
 
 StoredRun begin(RunStore& store, const Evaluation& evaluation) {
@@ -77,7 +88,11 @@ StoredRun begin(RunStore& store, const Evaluation& evaluation) {
 
 std::vector<Result> results_of(const StoredRun& run, const RunStore& store) {
   std::vector<Result> results;
-  for (const auto& [number, item] : store.items(run)) results.push_back(result_from_json(item.result));
+  for (const auto& [number, item] : store.items(run)) {
+    if (number < 0 || number >= run.items)
+      throw Error(ErrorCode::invalid_request, fmt::format("run {} has no text {}", run.id, number));
+    results.push_back(result_from_json(item.result));
+  }
   if (static_cast<int>(results.size()) < run.items)
     throw Error(ErrorCode::invalid_request, fmt::format("run {} has {} of {} texts", run.id, results.size(), run.items),
                 "give the command that began it again: it goes on where it was");

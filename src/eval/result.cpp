@@ -5,7 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/check.h"
 #include "options/names.h"
+#include "pgdlm/error.h"
 #include "text/utf8.h"
 
 namespace pgdlm {
@@ -14,8 +16,11 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-// JSON has no -inf.
-ordered_json finite(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(); }
+// JSON has no -inf, which is the only one there can be: the engine refuses other rewards.
+ordered_json finite(double value) {
+  PGDLM_CHECK(std::isfinite(value) || value == -std::numeric_limits<double>::infinity());
+  return std::isfinite(value) ? ordered_json(value) : ordered_json();
+}
 double or_minus_infinity(const json& value) {
   return value.is_null() ? -std::numeric_limits<double>::infinity() : value.get<double>();
 }
@@ -44,7 +49,7 @@ std::string to_json(const Result& r) {
                       {"reward", finite(r.reward)},
                       {"log_z", finite(r.log_z)},
                       {"sweeps", r.sweeps},
-                      {"particles", r.particles},
+                      {"particles_used", r.particles},
                       {"forwards_asked", r.forwards_asked},
                       {"forwards_needed", r.forwards_needed},
                       {"rewards_asked", r.rewards_asked},
@@ -52,7 +57,7 @@ std::string to_json(const Result& r) {
       .dump();
 }
 
-Result result_from_json(const std::string& text) {
+Result result_from_json(const std::string& text) try {
   const json o = json::parse(text);
   return {.text = o.at("text"),
           .reply = o.at("reply"),
@@ -60,11 +65,13 @@ Result result_from_json(const std::string& text) {
           .reward = or_minus_infinity(o.at("reward")),
           .log_z = or_minus_infinity(o.at("log_z")),
           .sweeps = o.at("sweeps"),
-          .particles = o.at("particles"),
+          .particles = o.at("particles_used"),
           .forwards_asked = o.at("forwards_asked"),
           .forwards_needed = o.at("forwards_needed"),
           .rewards_asked = o.at("rewards_asked"),
           .rewards_needed = o.at("rewards_needed")};
+} catch (const json::exception& e) {
+  throw Error(ErrorCode::invalid_request, std::string("a stored result cannot be read: ") + e.what());
 }
 
 }  // namespace pgdlm

@@ -20,6 +20,6 @@ struct Result {
 
 Result result_of(const Answer& answer, const LanguageModel& model);
 std::string to_json(const Result& result);
-Result result_from_json(const std::string& text);  // what to_json wrote
+Result result_from_json(const std::string& text);  // Error{invalid_request} if to_json has not written it
 
 }  // namespace pgdlm

@@ -18,6 +18,7 @@
 #include "options/request.h"
 #include "pgdlm/engine.h"
 #include "pgdlm/error.h"
+#include "text/utf8.h"
 
 namespace pgdlm {
 namespace {
@@ -38,7 +39,7 @@ std::string file_mark(const std::filesystem::path& path) {
     words.insert(words.end(), piece.begin(), piece.end());
   }
   const Hash128 hash = hash_words(words);
-  return fmt::format("{} {} {:016x}{:016x}", path.filename().string(), size, hash.high, hash.low);
+  return fmt::format("{} {} {:016x}{:016x}", valid_utf8(path.filename().string()), size, hash.high, hash.low);
 }
 
 // All that is asked of one engine. Its callbacks run on the thread that called run(), end() on any.
@@ -89,7 +90,7 @@ class Flight {
   // Nothing new is begun, and what is aloft ends soon.
   void end(const std::exception_ptr& error) {
     const std::lock_guard lock(mutex_);
-    if (!error_) error_ = error;
+    if (!ended_) error_ = error;  // what breaks in the end is no reason for it
     ended_ = true;
     for (const Ticket ticket : aloft_) engine_.cancel(ticket);
   }
@@ -140,8 +141,8 @@ GenerateOptions Runner::settled(GenerateOptions options) {
 }
 
 std::string Runner::files_mark(const GenerateOptions& options) {
-  std::string marks;
-  if (const auto path = seek_model(options.model)) marks = file_mark(*path);
+  std::string marks = fmt::format("mask {}", bench(options.model).model->mask());
+  if (const auto path = seek_model(options.model)) marks += ", " + file_mark(*path);
   for (const std::filesystem::path& path : reward_files(options.reward)) marks += ", " + file_mark(path);
   return marks;
 }

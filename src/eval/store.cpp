@@ -5,6 +5,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -36,11 +39,12 @@ class WriterLock {
  public:
   explicit WriterLock(const std::filesystem::path& store) : path_(store.string() + ".lock") {
     descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (descriptor_ < 0)
-      throw Error(ErrorCode::invalid_request, fmt::format("store: '{}' cannot be written", path_),
+    if (descriptor_ >= 0 && flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+    const int error = errno;
+    if (descriptor_ >= 0) close(descriptor_);
+    if (descriptor_ < 0 || error != EWOULDBLOCK)
+      throw Error(ErrorCode::invalid_request, fmt::format("store: '{}': {}", path_, std::strerror(error)),
                   "choose another place with --store FILE");
-    if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
-    close(descriptor_);
     throw Error(ErrorCode::invalid_request,
                 fmt::format("store: '{}' is being written by another pgdlm", store.string()),
                 "wait until it is done, or give this run a file of its own with --store FILE");
@@ -53,6 +57,32 @@ class WriterLock {
   std::string path_;
   int descriptor_ = -1;
 };
+
+// One file has one name, however it is spelled: so it has one lock.
+std::filesystem::path place_of(const std::filesystem::path& file) {
+  if (file.empty())
+    throw Error(ErrorCode::invalid_request, "store is '', expected a file", "name one: --store runs.db");
+  std::error_code failed;
+  std::filesystem::path place = std::filesystem::weakly_canonical(std::filesystem::absolute(file), failed);
+  return failed ? std::filesystem::absolute(file) : place;
+}
+
+// In a URI, '?', '#' and '%' mean something else.
+std::string escaped(const std::string& path) {
+  std::string out;
+  for (const char c : path) out += c == '?' || c == '#' || c == '%' ? fmt::format("%{:02X}", c) : std::string(1, c);
+  return out;
+}
+
+// Before anything is written beside a file that is not ours.
+void check_kind(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string begins(16, '\0');
+  if (!in || !in.read(begins.data(), 16)) return;  // new, or shorter than any database
+  if (begins != std::string("SQLite format 3\0", 16))
+    throw Error(ErrorCode::invalid_request, fmt::format("store: '{}' is not a run store", file.string()),
+                "name another file with --store FILE");
+}
 
 }  // namespace
 
@@ -81,6 +111,19 @@ struct RunStore::Database {
         throw Error(ErrorCode::invalid_request, fmt::format("store: '{}': {}", file.string(), what),
                     "name another file with --store FILE");
     }
+  }
+
+  void open(Access access) {
+    // Reading a database in WAL mode needs the right to write beside it. Without that right, one that nobody is
+    // writing can still be read as it lies.
+    const bool frozen = access == Access::read && ::access(file.parent_path().c_str(), W_OK) != 0 &&
+                        !std::filesystem::exists(file.string() + "-wal");
+    const std::string uri = fmt::format("file:{}?immutable=1", escaped(file.string()));
+    const int flags = (frozen ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE) |
+                      (access == Access::write ? SQLITE_OPEN_CREATE : 0);
+    const int code = sqlite3_open_v2(frozen ? uri.c_str() : file.c_str(), &handle, flags, nullptr);
+    if (code != SQLITE_OK) fail(code);
+    sqlite3_busy_timeout(handle, kPatienceMs);
   }
 
   void run(const char* sql) {
@@ -137,19 +180,32 @@ class Statement {
   int bound_ = 0;
 };
 
+// Takes back what was not committed.
+class Transaction {
+ public:
+  explicit Transaction(sqlite3* handle) : handle_(handle) {}
+  ~Transaction() {
+    if (sqlite3_get_autocommit(handle_) == 0) sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
+  }
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+
+ private:
+  sqlite3* handle_;
+};
+
 }  // namespace
 
-RunStore::RunStore(const std::filesystem::path& file, Access access) : db_(std::make_unique<Database>()) {
+RunStore::RunStore(const std::filesystem::path& given, Access access) : db_(std::make_unique<Database>()) {
+  const std::filesystem::path file = place_of(given);
+  std::error_code ignored;
+  if (access == Access::read && !std::filesystem::exists(file, ignored))
+    throw Error(ErrorCode::invalid_request, fmt::format("store: there is no file '{}'", given.string()),
+                "pgdlm eval writes one; name it with --store FILE");
+  check_kind(file);
   db_->file = file;
   if (access == Access::write) db_->lock = std::make_unique<WriterLock>(file);
-  const int flags = access == Access::write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
-  if (const int code = sqlite3_open_v2(file.c_str(), &db_->handle, flags, nullptr); code != SQLITE_OK) {
-    if (access == Access::read && !std::filesystem::exists(file))
-      throw Error(ErrorCode::invalid_request, fmt::format("store: there is no file '{}'", file.string()),
-                  "pgdlm eval and pgdlm study write one; name it with --store FILE");
-    db_->fail(code);
-  }
-  sqlite3_busy_timeout(db_->handle, kPatienceMs);
+  db_->open(access);
   const auto number = [this](const char* pragma) {
     Statement statement(db_->handle, pragma);
     if (!statement.step()) db_->fail(statement.code());
@@ -189,23 +245,16 @@ StoredRun RunStore::begin(const std::string& name, const std::string& plan, int 
 }
 
 void RunStore::add(const StoredRun& run, int number, const StoredItem& item) {
+  const Transaction transaction(db_->handle);
   db_->run("BEGIN IMMEDIATE");
   Statement result(db_->handle, "INSERT INTO results (run, number, result) VALUES (?, ?, ?)");
   result.bind(run.id).bind(std::int64_t{number}).bind(item.result).step();
+  if (!result.good()) db_->fail(result.code());
   Statement effort(db_->handle,
                    "INSERT INTO efforts (run, number, seconds, forwards_run, rewards_run) VALUES (?, ?, ?, ?, ?)");
-  if (result.good())
-    effort.bind(run.id)
-        .bind(std::int64_t{number})
-        .bind(item.effort.seconds)
-        .bind(item.effort.forwards_run)
-        .bind(item.effort.rewards_run)
-        .step();
-  const int code = !result.good() ? result.code() : effort.good() ? SQLITE_OK : effort.code();
-  if (code != SQLITE_OK) {
-    sqlite3_exec(db_->handle, "ROLLBACK", nullptr, nullptr, nullptr);
-    db_->fail(code);
-  }
+  const auto& [seconds, forwards, rewards] = item.effort;
+  effort.bind(run.id).bind(std::int64_t{number}).bind(seconds).bind(forwards).bind(rewards).step();
+  if (!effort.good()) db_->fail(effort.code());
   db_->run("COMMIT");
 }
 

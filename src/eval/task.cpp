@@ -1,5 +1,6 @@
 #include "eval/task.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -30,7 +31,9 @@ Question parse_line(std::string_view line, const std::string& where) {
   if (!answer->is_string() && !answer->is_number())
     throw Error(ErrorCode::invalid_request,
                 fmt::format("{}: answer is {}, expected a text or a number", where, answer->dump()), kForm);
-  question.answer = final_number(answer->is_string() ? answer->get<std::string>() : answer->dump());
+  question.answer = final_number(answer->is_string()         ? answer->get<std::string>()
+                                 : answer->is_number_float() ? fmt::format("{:f}", answer->get<double>())
+                                                             : answer->dump());
   if (!question.answer)
     throw Error(ErrorCode::invalid_request,
                 fmt::format("{}: there is no number in the answer {}", where, answer->dump()),

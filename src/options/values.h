@@ -14,6 +14,7 @@
 
 #include "options/names.h"
 #include "pgdlm/error.h"
+#include "text/utf8.h"
 
 namespace pgdlm {
 
@@ -77,7 +78,9 @@ std::vector<T> parse_numbers(std::string_view field, std::string_view text, cons
 template <class T>
 T parse_value(std::string_view field, std::string_view text) {
   if constexpr (std::is_same_v<T, std::string>) {
-    return std::string(text);
+    std::string value(text);
+    if (value != valid_utf8(value)) bad_value(field, valid_utf8(value), "UTF-8");
+    return value;
   } else if constexpr (std::is_enum_v<T>) {
     for (const Named<T>& named : kNames<T>)
       if (named.name == text) return named.value;

@@ -48,11 +48,14 @@ class ExecReward final : public TextReward {
   }
 
   std::vector<Scored> read(const std::string& line, std::size_t count) {
-    const json answer = json::parse(line, nullptr, false);
-    if (answer.is_discarded()) fail(fmt::format("answered '{}', expected {{\"scores\": [...]}}", line.substr(0, 200)));
-    if (answer.is_object() && answer.contains("id") && answer["id"] != asked_)
-      fail(fmt::format("answered question {}, expected {}", answer["id"].dump(), asked_));
-    return read_scores(answer, count, [this](const std::string& what) { fail(what); });
+    try {
+      const json answer = parse_answer(line);
+      if (answer.is_object() && answer.contains("id") && answer["id"] != asked_)
+        throw WrongAnswer{fmt::format("answered question {}, expected {}", beginning(answer["id"].dump()), asked_)};
+      return read_scores(answer, count);
+    } catch (const WrongAnswer& wrong) {
+      fail(wrong.what);
+    }
   }
 
   std::string command_;

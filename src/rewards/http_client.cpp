@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "pgdlm/error.h"
-#include "text/utf8.h"
+#include "rewards/wire.h"
 
 namespace pgdlm {
 namespace {
@@ -31,8 +31,6 @@ std::size_t take(char* data, std::size_t size, std::size_t count, void* into) {
 struct GlobalCurl {
   GlobalCurl() { curl_global_init(CURL_GLOBAL_DEFAULT); }
 };
-
-std::string beginning(const std::string& body) { return valid_utf8(body.substr(0, 200)); }
 
 }  // namespace
 
@@ -86,6 +84,9 @@ std::string HttpClient::perform(const std::string& url, const std::string* body)
         ErrorCode::invalid_request,
         fmt::format("reward: {} did not answer within {} s", url, static_cast<double>(patience_.count()) / 1000),
         "is the server busy? --reward-patience allows more seconds");
+  if (code == CURLE_WRITE_ERROR)
+    throw Error(ErrorCode::invalid_request,
+                fmt::format("reward: {} answered with more than {} MB", url, kLargestAnswer >> 20));
   if (code != CURLE_OK)
     throw Error(ErrorCode::invalid_request,
                 fmt::format("reward: {} cannot be asked: {}", url, *reason != '\0' ? reason : curl_easy_strerror(code)),

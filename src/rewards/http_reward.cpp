@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,10 +32,14 @@ class HttpReward : public TextReward {
 
   std::vector<Scored> score(std::span<const Passage> texts) override {
     std::vector<Scored> scores;
-    for (; !texts.empty(); texts = texts.subspan(std::min(kBatch, texts.size()))) {
-      const auto batch = texts.first(std::min(kBatch, texts.size()));
-      const std::vector<Scored> found = ask(batch);
-      scores.insert(scores.end(), found.begin(), found.end());
+    try {
+      for (; !texts.empty(); texts = texts.subspan(std::min(kBatch, texts.size()))) {
+        const std::vector<Scored> found = ask(texts.first(std::min(kBatch, texts.size())));
+        scores.insert(scores.end(), found.begin(), found.end());
+      }
+    } catch (const WrongAnswer& wrong) {
+      throw Error(ErrorCode::invalid_request, fmt::format("reward: {} {}", url_, wrong.what),
+                  "docs/rewards.md says what a server is asked and should answer");
     }
     return scores;
   }
@@ -41,21 +47,22 @@ class HttpReward : public TextReward {
  protected:
   virtual std::vector<Scored> ask(std::span<const Passage> texts) = 0;
 
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Error(ErrorCode::invalid_request, fmt::format("reward: {} {}", url_, what),
-                "docs/rewards.md says what a server is asked and should answer");
+  [[noreturn]] static void fail(const std::string& what) { throw WrongAnswer{what}; }
+  [[noreturn]] static void unexpected(const json& answer, const std::string& expected) {
+    fail(fmt::format("answered '{}', expected {}", beginning(answer.dump()), expected));
   }
-  [[noreturn]] void unexpected(const json& answer, const std::string& expected) const {
-    fail(fmt::format("answered '{}', expected {}", answer.dump().substr(0, 200), expected));
+  static double probability(double p) {
+    if (!(p >= 0 && p <= 1 + 1e-6)) fail(fmt::format("gave the probability {}", p));
+    return std::min(p, 1.0);
   }
 
-  json post(const json& question) { return parsed(client_.post_json(url_, question.dump())); }
+  json post(const json& question) { return parse_answer(client_.post_json(url_, question.dump())); }
 
   // What an OpenAI-like server calls its (first) model.
   const std::string& model() {
     if (!model_.empty()) return model_;
     const std::size_t path = url_.find('/', url_.find("://") + 3);
-    const json answer = parsed(client_.get(url_.substr(0, path) + "/v1/models"));
+    const json answer = parse_answer(client_.get(url_.substr(0, path) + "/v1/models"));
     const json::json_pointer id("/data/0/id");
     if (!answer.contains(id) || !answer[id].is_string()) unexpected(answer, "a list of models at /v1/models");
     model_ = answer[id].get<std::string>();
@@ -63,7 +70,7 @@ class HttpReward : public TextReward {
   }
 
   // The objects under "data", one for each text, in the order of their "index".
-  std::vector<json> items(const json& answer, std::size_t count) const {
+  static std::vector<json> items(const json& answer, std::size_t count) {
     const auto data = answer.is_object() ? answer.find("data") : answer.end();
     if (data == answer.end() || !data->is_array() || data->size() != count)
       unexpected(answer, fmt::format("\"data\" with {} results", count));
@@ -78,12 +85,6 @@ class HttpReward : public TextReward {
   }
 
  private:
-  json parsed(const std::string& body) const {
-    json answer = json::parse(body, nullptr, false);
-    if (answer.is_discarded()) fail(fmt::format("answered '{}', expected JSON", valid_utf8(body.substr(0, 200))));
-    return answer;
-  }
-
   std::string url_, model_;
   HttpClient client_;
 };
@@ -97,7 +98,7 @@ json whole_texts(std::span<const Passage> texts) {
 class OwnForm final : public HttpReward {
   using HttpReward::HttpReward;
   std::vector<Scored> ask(std::span<const Passage> texts) override {
-    return read_scores(post({{"texts", texts_to_json(texts)}}), texts.size(), [this](const auto& what) { fail(what); });
+    return read_scores(post({{"texts", texts_to_json(texts)}}), texts.size());
   }
 };
 
@@ -108,10 +109,7 @@ class LabelForm : public HttpReward {
       : HttpReward(std::move(url), patience), label_(std::move(label)), scale_(scale) {}
 
  protected:
-  Scored scored(double p) const {
-    if (!(p >= 0 && p <= 1 + 1e-6)) fail(fmt::format("gave the probability {}", p));
-    return {scaled(std::log(std::min(p, 1.0)), scale_), {}};
-  }
+  Scored scored(double p) const { return {scaled(std::log(probability(p)), scale_), {}}; }
   std::string label_;
 
  private:
@@ -133,6 +131,7 @@ class PredictForm final : public LabelForm {
   }
 
   double find(const json& labels) const {
+    if (!labels.is_array()) unexpected(labels, R"([{"label": "...", "score": 0.5}, ...])");
     std::vector<std::string> known;
     for (const json& item : labels) {
       if (!item.is_object() || !item.contains("label") || !item["label"].is_string() || !item.contains("score") ||
@@ -156,8 +155,8 @@ class ClassifyForm final : public LabelForm {
     return scores;
   }
 
-  // The server names the most probable class only.
-  double find(const json& item) const {
+  // The server names the most probable class only: names are learnt as they come.
+  double find(const json& item) {
     const auto probs = item.find("probs");
     if (probs == item.end() || !probs->is_array() || probs->empty() ||
         !std::ranges::all_of(*probs, [](const json& p) { return p.is_number(); }))
@@ -170,11 +169,17 @@ class ClassifyForm final : public LabelForm {
       if (number >= p.size()) fail(fmt::format("has the classes 0 to {}, not {}", p.size() - 1, number));
       return p[number];
     }
-    const double most = std::ranges::max(p);
-    if (item.value("label", json()) == label_) return most;
-    if (p.size() == 2) return 1 - most;
-    fail(fmt::format("names the likeliest class only; choose '{}' by its number: #0 to #{}", label_, p.size() - 1));
+    const auto likeliest = static_cast<std::size_t>(std::ranges::max_element(p) - p.begin());
+    if (const auto name = item.find("label"); name != item.end() && name->is_string())
+      names_[likeliest] = name->get<std::string>();
+    for (const auto& [known, name] : names_)
+      if (name == label_ && known < p.size()) return p[known];
+    if (p.size() == 2 && names_.size() == 1) return p[1 - names_.begin()->first];
+    fail(fmt::format("has not named a class '{}' yet, but {}; choose it by its number: #0 to #{}", label_,
+                     fmt::join(std::views::values(names_), ", "), p.size() - 1));
   }
+
+  std::map<std::size_t, std::string> names_;  // of classes
 };
 
 class PoolingForm final : public HttpReward {
@@ -207,8 +212,10 @@ class StepsForm final : public HttpReward {
   }
 
   Scored ask(const Passage& text) {
-    const std::string page = valid_utf8(prm_steps(split_steps(text.reply)));
-    if (page.empty()) return {scaled(-HUGE_VAL, scale_), {}};
+    std::vector<std::string> steps = split_steps(text.reply);
+    if (steps.empty()) return {scaled(-HUGE_VAL, scale_), {}};
+    if (aggregation_ == Aggregation::model) steps = {text.reply};
+    const std::string page = valid_utf8(prm_steps(steps));
     const json messages = {{{"role", "system"}, {"content", kPrmSystem}},
                            {{"role", "user"}, {"content", valid_utf8(text.prompt)}},
                            {{"role", "assistant"}, {"content", page}}};
@@ -217,8 +224,10 @@ class StepsForm final : public HttpReward {
     Scored scored;
     for (const json& row : item["data"]) {
       if (!row.is_array() || row.empty() || !row.back().is_number()) unexpected(item, R"("data": [[p, p], ...])");
-      scored.parts.push_back(row.back().get<double>());
+      scored.parts.push_back(probability(row.back().get<double>()));
     }
+    if (scored.parts.size() != steps.size())
+      fail(fmt::format("gave {} rows for {} steps; is it a process reward?", scored.parts.size(), steps.size()));
     scored.score = scaled(std::log(aggregate(scored.parts, aggregation_)), scale_);
     return scored;
   }
@@ -230,6 +239,8 @@ class StepsForm final : public HttpReward {
 }  // namespace
 
 std::unique_ptr<TextReward> make_http_reward(const std::string& url, std::chrono::milliseconds patience) {
+  if (!url.starts_with("http://") && !url.starts_with("https://"))
+    throw Error(ErrorCode::invalid_request, fmt::format("reward: '{}' is not a URL", url), "write http://HOST/PATH");
   const std::size_t hash = url.find('#');
   const std::string where = url.substr(0, hash);
   std::string label = hash == std::string::npos ? "" : url.substr(hash + 1);

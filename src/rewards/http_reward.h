@@ -1,8 +1,8 @@
 // A server as a reward. The end of its path says what it speaks:
 //
 //   /predict    text-embeddings-inference: a classifier; #LABEL chooses
-//   /classify   vLLM, SGLang: a classifier; #LABEL or the class's number chooses, the last without
-//   /pooling    vLLM: the last number of a reward model; with #last, #min, #prod or #mean the steps of a process reward
+//   /classify   vLLM, also as /v1/classify: a classifier; #LABEL or the class's number chooses, the last without
+//   /pooling    vLLM: the last number of a reward model; with #last, #min, #prod, #mean or #model a process reward
 //   other       {"texts": [{"prompt", "reply", "text"}, ...]} -> {"scores": [...]}, as exec_reward.h has it
 //
 // A label may be followed by @p, @log or @logit. $PGDLM_REWARD_API_KEY is sent as a bearer token.

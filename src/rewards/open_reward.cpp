@@ -1,5 +1,6 @@
 #include "rewards/open_reward.h"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -155,10 +156,20 @@ std::unique_ptr<TextReward> open_text_reward(const std::string& expression, cons
     if (term.reward.starts_with("must:") && term.weight < 0)
       throw Error(ErrorCode::invalid_request, fmt::format("reward: -{} would forbid what keeps the rule", term.reward),
                   "a forbidden pattern is must:regex:/^(?!.*PATTERN)/");
+    if (term.reward == "none")
+      throw Error(ErrorCode::invalid_request, fmt::format("reward is '{}', but none stands alone", expression),
+                  "leave it out");
     terms.push_back({term.weight, term.reward, opener.open(term.reward)});
   }
   if (terms.size() == 1 && terms[0].weight == 1) return std::move(terms[0].reward);
   return make_blend(std::move(terms));
+}
+
+bool reaches_outside(const std::string& expression) {
+  return std::ranges::any_of(parse_expression(expression), [](const Term& term) {
+    const std::string kind = cut(term.reward).first;
+    return kind == "exec" || kind == "http" || kind == "https";
+  });
 }
 
 std::vector<std::filesystem::path> reward_files(const std::string& expression) {

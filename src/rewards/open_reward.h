@@ -31,6 +31,8 @@ struct RewardOptions {
 std::unique_ptr<TextReward> open_text_reward(const std::string& expression, const RewardOptions& options = {},
                                              const std::shared_ptr<const LanguageModel>& writer = nullptr);
 
+// Whether an expression runs a program or asks a server.
+bool reaches_outside(const std::string& expression);
 // The model files that an expression names.
 std::vector<std::filesystem::path> reward_files(const std::string& expression);
 

@@ -17,15 +17,28 @@ json texts_to_json(std::span<const Passage> texts) {
   return list;
 }
 
-std::vector<Scored> read_scores(const json& answer, std::size_t count, const Fail& fail) {
+std::string beginning(const std::string& text) {
+  constexpr std::size_t kShown = 200;
+  return valid_utf8(text.substr(0, kShown));
+}
+
+json parse_answer(const std::string& text) {
+  constexpr int kDeepest = 16;  // printing and copying go down with it
+  const auto shallow = [](int depth, json::parse_event_t, const json&) { return depth <= kDeepest; };
+  json answer = json::parse(text, shallow, false);
+  if (answer.is_discarded()) throw WrongAnswer{fmt::format("answered '{}', expected JSON", beginning(text))};
+  return answer;
+}
+
+std::vector<Scored> read_scores(const json& answer, std::size_t count) {
   const auto scores = answer.is_object() ? answer.find("scores") : answer.end();
   if (scores == answer.end() || !scores->is_array())
-    fail(fmt::format("answered '{}', expected {{\"scores\": [...]}}", answer.dump().substr(0, 200)));
-  if (scores->size() != count) fail(fmt::format("gave {} scores for {} texts", scores->size(), count));
+    throw WrongAnswer{fmt::format("answered '{}', expected {{\"scores\": [...]}}", beginning(answer.dump()))};
+  if (scores->size() != count) throw WrongAnswer{fmt::format("gave {} scores for {} texts", scores->size(), count)};
   std::vector<Scored> out;
   for (const json& score : *scores) {
     if (!score.is_number() && !score.is_null())
-      fail(fmt::format("gave the score {}, expected a number or null", score.dump()));
+      throw WrongAnswer{fmt::format("gave the score {}, expected a number or null", beginning(score.dump()))};
     out.push_back({score.is_null() ? -std::numeric_limits<double>::infinity() : score.get<double>(), {}});
   }
   return out;

@@ -23,10 +23,10 @@ class Task(ProgramTest):
         with open(self.path(name), "w") as file:
             file.write(text)
 
-    def refused(self, words, *args):
+    def refused(self, words, *args, printed=False):
         result = self.run_pgdlm(*args)
         self.assertEqual(result.returncode, 2, f"{args}: {result.stderr}")
-        self.assertEqual(result.stdout, "")
+        self.assertTrue(printed or result.stdout == "")
         for word in words:
             self.assertIn(word, result.stderr)
 
@@ -42,7 +42,7 @@ class Task(ProgramTest):
         report = json.loads(self.ok(*ASKED, "--json").stdout)
         self.assertEqual((report["texts"], report["questions"]), (60, 3))
         self.assertEqual(report["accuracy"]["mean"], 0)  # the toy knows no numbers
-        self.assertEqual(report["particles"], {"mean": 8, "error": 0})
+        self.assertEqual(report["particles_used"], {"mean": 8, "error": 0})
         self.assertLess(report["forwards_needed"]["mean"], report["forwards_asked"]["mean"])
         table = self.ok(*ASKED).stdout
         self.assertIn("60 of 3 questions", table)
@@ -72,8 +72,9 @@ class Task(ProgramTest):
 
     def test_ctrl_c_says_how_to_go_on(self):
         many = [*ASKED, "--samples", "2000"]
-        with subprocess.Popen([PGDLM, *many], cwd=self.folder, stderr=subprocess.PIPE, text=True) as run:
-            while not self.stored():
+        with subprocess.Popen([PGDLM, *many], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              text=True) as run:
+            while run.poll() is None and not self.stored():
                 pass
             run.send_signal(signal.SIGINT)
             message = run.stderr.read()
@@ -100,10 +101,34 @@ class Task(ProgramTest):
         self.refused(["no file 'none.db'"], "runs", "--store", "none.db")
         self.refused(["format is 'xml'"], "runs", "export", "1", "--format", "xml", "--store", "runs.db")
 
+    def test_a_broken_store_is_no_crash(self):
+        self.ok(*ASKED)
+        for change in ("plan = 'x'", "plan = '{}'", "plan = json_set(plan, '$.samples', 0)",
+                       "plan = json_set(plan, '$.questions', json('[]'))", "plan = json_set(plan, '$.options', json('{}'))"):
+            with sqlite3.connect(self.path("runs.db")) as store:
+                store.execute("CREATE TEMP TABLE kept AS SELECT plan FROM runs")
+                store.execute("UPDATE runs SET " + change)
+                store.commit()
+                self.assertIn("run 1", self.ok("runs", "--store", "runs.db").stdout)
+                self.refused(["run 1"], "runs", "export", "1", "--store", "runs.db")
+                self.refused(["run 1"], "runs", "compare", "1", "1", "--store", "runs.db")
+                store.execute("UPDATE runs SET plan = (SELECT plan FROM kept)")
+                store.execute("DROP TABLE kept")
+        with sqlite3.connect(self.path("runs.db")) as store:
+            store.execute("UPDATE results SET result = '{}' WHERE number = 3")
+        self.refused(["stored result"], "runs", "export", "1", "--format", "jsonl", "--store", "runs.db", printed=True)
+        self.refused(["stored result"], "runs", "compare", "1", "1", "--store", "runs.db", printed=True)
+
     def test_mistakes(self):
         self.refused(["TASK is missing"], "eval")
         self.refused(["task is 'nothing'", "control, math"], "eval", "nothing")
         self.refused(["samples is '0'"], "eval", "task.jsonl", "--samples", "0")
+        self.refused(["more than 10000000 texts"], *ASKED, "--samples", "2000000000")
+        self.refused(["max-seconds"], *ASKED, "--max-seconds", "3")
+        self.refused(["store is ''"], *ASKED[:-1], "")
+        self.refused(["not a run store"], *ASKED[:-1], "task.jsonl")
+        self.assertFalse(os.path.exists(self.path("task.jsonl.lock")))
+        self.refused(["reward is", "UTF-8"], *ASKED, "--reward", b"contains:\xff")
         self.refused(["unknown option --prompt"], "eval", "task.jsonl", "--prompt", "a")
         self.write("broken.jsonl", '{"prompt": "the movie"}\n{"prompt": }\n')
         self.refused(["broken.jsonl: line 2"], "eval", "broken.jsonl")

@@ -17,6 +17,7 @@ namespace pgdlm {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 struct Store : testing::Test {
   std::string refused(const std::filesystem::path& path, RunStore::Access access) {
@@ -65,19 +66,26 @@ TEST_F(Store, OneWriterManyReaders) {
   EXPECT_THAT(refused(file, RunStore::Access::write), HasSubstr("is being written by another pgdlm"));
   writer.add(run, 0, {"{}", {}});
   EXPECT_EQ(reader.runs().at(0).done, 1);
+  std::filesystem::create_symlink(file, folder / "other-name.db");
+  EXPECT_THAT(refused(folder / "other-name.db", RunStore::Access::write),
+              HasSubstr("is being written by another pgdlm"));
 }
 
 TEST_F(Store, SurvivesAKill) {
   const pid_t child = fork();
   if (child == 0) {
-    RunStore store(file, RunStore::Access::write);
-    const StoredRun run = store.begin("math", "{}", 1'000'000);
-    for (int i = 0; i < 1'000'000; ++i) store.add(run, i, {std::to_string(i), {}});
-    _exit(0);
+    try {
+      RunStore store(file, RunStore::Access::write);
+      const StoredRun run = store.begin("math", "{}", 1'000'000);
+      for (int i = 0; i < 1'000'000; ++i) store.add(run, i, {std::to_string(i), {}});
+    } catch (...) {
+    }
+    _exit(1);
   }
   // No clock: it is killed once it has stored something.
   int done = 0;
   while (done < 5) {
+    ASSERT_EQ(waitpid(child, nullptr, WNOHANG), 0) << "it ended by itself";
     try {
       const std::vector<StoredRun> runs = RunStore(file, RunStore::Access::read).runs();
       done = runs.empty() ? 0 : runs[0].done;
@@ -99,8 +107,9 @@ TEST_F(Store, SurvivesAKill) {
 }
 
 TEST_F(Store, OtherFilesAreRefused) {
+  EXPECT_THAT(refused("", RunStore::Access::write), HasSubstr("store is ''"));
   EXPECT_THAT(refused(file, RunStore::Access::read), HasSubstr("there is no file"));
-  EXPECT_THAT(refused(folder / "none" / "runs.db", RunStore::Access::write), HasSubstr("cannot be written"));
+  EXPECT_THAT(refused(folder / "none" / "runs.db", RunStore::Access::write), HasSubstr("runs.db.lock': No such file"));
   std::ofstream(folder / "text.db") << std::string(5000, 'x');
   EXPECT_THAT(refused(folder / "text.db", RunStore::Access::write), HasSubstr("is not a run store"));
   sql(folder / "other.db", "CREATE TABLE t (x)");
@@ -122,7 +131,14 @@ TEST_F(Store, AFullDiskLosesNothing) {
   signal(SIGXFSZ, SIG_IGN);  // a file that may not grow stands for a disk that is full
   const rlimit small = {.rlim_cur = 1 << 17, .rlim_max = before.rlim_max};
   setrlimit(RLIMIT_FSIZE, &small);
-  EXPECT_THROW(store.add(run, 1, {std::string(1 << 20, 'x'), {}}), Error);
+  try {
+    store.add(run, 1, {std::string(1 << 20, 'x'), {}});
+    ADD_FAILURE() << "there is no room for it";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), ErrorCode::exhausted);
+    EXPECT_THAT(e.what(), HasSubstr("cannot be written"));
+    EXPECT_THAT(e.what(), Not(HasSubstr("not an error")));
+  }
   setrlimit(RLIMIT_FSIZE, &before);
   EXPECT_EQ(store.items(run).size(), 1U);
   store.add(run, 1, {"more", {}});

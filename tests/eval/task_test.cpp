@@ -36,6 +36,8 @@ TEST(Task, ReadsPromptsAndGsm8k) {
   EXPECT_FALSE(is_right(questions[1], "#### 1003"));
   EXPECT_FALSE(is_right(questions[1], "no idea"));
   EXPECT_TRUE(is_right(questions[2], "it is 3.5"));
+  EXPECT_EQ(parse_task("{\"prompt\": \"\", \"answer\": 1e21}", "t")[0].answer, "1000000000000000000000");
+  EXPECT_EQ(parse_task("{\"prompt\": \"\", \"answer\": 0.00001}", "t")[0].answer, "0.00001");
 }
 
 TEST(Task, MistakesNameTheirLine) {

@@ -45,6 +45,8 @@ for line in sys.stdin:
 )";
 
 struct Http : testing::Test {
+  Http() { setenv("NO_PROXY", "127.0.0.1", 1); }
+
   // Starts a server; the address of `path` there. `answer` is (status, JSON or bytes).
   std::string serve(const std::string& path, const std::string& answer) {
     const std::filesystem::path file = folder / ("server" + std::to_string(servers.size()) + ".py");
@@ -113,10 +115,11 @@ TEST_F(Http, Classify) {
   EXPECT_THAT(scores(url + "#0@p", two), Pointwise(DoubleNear(1e-12), {0.9, 0.2}));
   EXPECT_THAT(scores(url + "#good@p", two), Pointwise(DoubleNear(1e-12), {0.1, 0.8}));
   EXPECT_THAT(failure(url + "#2"), HasSubstr("has the classes 0 to 1, not 2"));
+  EXPECT_THAT(failure(url + "#goood"), HasSubstr("has not named a class 'goood' yet, but bad, good"));
   const std::string three = serve("/classify",
                                   "(200, {'data': [{'index': i, 'label': 'a', 'probs': [0.5, 0.3, 0.2]} "
                                   "for i in range(len(q['input']))]})");
-  EXPECT_THAT(failure(three + "#b"), HasSubstr("choose 'b' by its number: #0 to #2"));
+  EXPECT_THAT(failure(three + "#b"), HasSubstr("choose it by its number: #0 to #2"));
 }
 
 TEST_F(Http, Pooling) {
@@ -136,11 +139,33 @@ TEST_F(Http, PoolingOfSteps) {
   EXPECT_THAT(scores(url + "#last", steps), Pointwise(DoubleNear(1e-12), {0.9, 0.0}));
   EXPECT_THAT(scores(url + "#min", steps), Pointwise(DoubleNear(1e-12), {0.2, 0.0}));
   EXPECT_THAT(scores(url + "#prod", steps), Pointwise(DoubleNear(1e-12), {0.09, 0.0}));
+  EXPECT_THAT(failure(url + "#last"), HasSubstr("expected \"data\" with 1 results"));
+  const std::string odd = serve("/pooling", "(200, {'data': [{'index': 0, 'data': [[1.5, -0.5]]}]})");
+  EXPECT_THAT(failure(odd + "#min"), HasSubstr("gave the probability -0.5"));
+  const std::string all = serve("/pooling", "(200, {'data': [{'index': 0, 'data': [[0.5, 0.5]] * 9}]})");
+  EXPECT_THAT(failure(all + "#model"), HasSubstr("gave 9 rows for 1 steps"));
   EXPECT_TRUE(make_http_reward(url + "#last", std::chrono::minutes(1))->accepts_prefixes());
   EXPECT_FALSE(make_http_reward(url, std::chrono::minutes(1))->accepts_prefixes());
 }
 
+TEST_F(Http, OneConnectionAndTheKey) {
+  setenv("PGDLM_REWARD_API_KEY", "secret", 1);
+  const std::string url = serve("/x",
+                                "(200, {'scores': [self.client_address[1] if key == 'Bearer secret' else 0] * "
+                                "len(q['texts'])})");
+  const auto reward = make_http_reward(url, std::chrono::minutes(1));
+  unsetenv("PGDLM_REWARD_API_KEY");
+  const double port = reward->score(two).front().score;
+  EXPECT_GT(port, 0);
+  EXPECT_EQ(reward->score(two).front().score, port);
+}
+
 TEST_F(Http, Failures) {
+  EXPECT_THAT(failure(serve("/x", "(200, b'[' * 5000000 + b']' * 5000000)")),
+              HasSubstr("expected {\"scores\": [...]}"));
+  EXPECT_THAT(failure(serve("/predict", "(200, [{'a': {'label': 'a', 'score': 1}}] * 2)") + "#a"),
+              HasSubstr("expected [{"));
+  EXPECT_THAT(failure("http:/127.0.0.1/x"), HasSubstr("is not a URL"));
   EXPECT_THAT(failure(serve("/x", "(200, {'scores': [1]})")), HasSubstr("gave 1 scores for 2 texts"));
   EXPECT_THAT(failure(serve("/x", "(200, {'scores': [1, 'x']})")), HasSubstr("gave the score \"x\""));
   EXPECT_THAT(failure(serve("/x", "(200, b'<html>')")), HasSubstr("answered '<html>', expected JSON"));

@@ -108,5 +108,13 @@ TEST_F(OpenReward, SteersARun) {
   EXPECT_LE(answer.cost.rewards_asked, 2 * request.settings.plan.particles);  // one for each finished block
 }
 
+TEST(ReachesOutside, WhateverTheSpelling) {
+  for (const char* outside :
+       {"exec:x", "http://h/x", "http:\"//h/x\"", "http:/h/x", "0.5*https://h/x", "json + exec:x"})
+    EXPECT_TRUE(reaches_outside(outside)) << outside;
+  for (const char* inside : {"none", "json", "contains:exec:x", "regex:/http:/"})
+    EXPECT_FALSE(reaches_outside(inside)) << inside;
+}
+
 }  // namespace
 }  // namespace pgdlm
