@@ -110,9 +110,10 @@ class LabelForm : public HttpReward {
 
  protected:
   Scored scored(double p) const { return {scaled(std::log(probability(p)), scale_), {}}; }
-  std::string label_;
+  const std::string& label() const { return label_; }
 
  private:
+  std::string label_;
   Scale scale_;
 };
 
@@ -137,11 +138,11 @@ class PredictForm final : public LabelForm {
       if (!item.is_object() || !item.contains("label") || !item["label"].is_string() || !item.contains("score") ||
           !item["score"].is_number())
         unexpected(labels, R"([{"label": "...", "score": 0.5}, ...])");
-      if (item["label"] == label_) return item["score"].get<double>();
+      if (item["label"] == label()) return item["score"].get<double>();
       known.push_back(item["label"].get<std::string>());
     }
-    if (label_.empty() && known.size() == 1) return labels[0]["score"].get<double>();
-    fail(fmt::format("has no label '{}'; choose with #LABEL: {}", label_, fmt::join(known, ", ")));
+    if (label().empty() && known.size() == 1) return labels[0]["score"].get<double>();
+    fail(fmt::format("has no label '{}'; choose with #LABEL: {}", label(), fmt::join(known, ", ")));
   }
 };
 
@@ -162,10 +163,10 @@ class ClassifyForm final : public LabelForm {
         !std::ranges::all_of(*probs, [](const json& p) { return p.is_number(); }))
       unexpected(item, R"("probs": [number, ...])");
     const auto p = probs->get<std::vector<double>>();
-    if (label_.empty()) return p.back();
+    if (label().empty()) return p.back();
     std::size_t number = 0;
-    const auto [end, error] = std::from_chars(label_.data(), label_.data() + label_.size(), number);
-    if (error == std::errc() && end == label_.data() + label_.size()) {
+    const auto [end, error] = std::from_chars(label().data(), label().data() + label().size(), number);
+    if (error == std::errc() && end == label().data() + label().size()) {
       if (number >= p.size()) fail(fmt::format("has the classes 0 to {}, not {}", p.size() - 1, number));
       return p[number];
     }
@@ -173,9 +174,9 @@ class ClassifyForm final : public LabelForm {
     if (const auto name = item.find("label"); name != item.end() && name->is_string())
       names_[likeliest] = name->get<std::string>();
     for (const auto& [known, name] : names_)
-      if (name == label_ && known < p.size()) return p[known];
+      if (name == label() && known < p.size()) return p[known];
     if (p.size() == 2 && names_.size() == 1) return p[1 - names_.begin()->first];
-    fail(fmt::format("has not named a class '{}' yet, but {}; choose it by its number: #0 to #{}", label_,
+    fail(fmt::format("has not named a class '{}' yet, but {}; choose it by its number: #0 to #{}", label(),
                      fmt::join(std::views::values(names_), ", "), p.size() - 1));
   }
 

@@ -12,7 +12,7 @@ struct Outcome {
   Status status = Status::done;
   NodeId leaf{};
   double reward = 0;
-  Cloud cloud;     // the last complete sweep
+  Cloud cloud;        // the last complete sweep
   int sweeps = 0;     // the start included
   int particles = 0;  // n, as the paper counts them: k a sweep, 1 for a greedy start, 0 for a sampled one
 };

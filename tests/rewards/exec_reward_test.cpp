@@ -75,8 +75,7 @@ TEST_F(Exec, IsStartedAgainWhenItHasDied) {
 TEST_F(Exec, FailuresAreNamed) {
   EXPECT_THAT(failure(*make_exec_reward("exit 3"), texts), HasSubstr("exec:exit 3 ended without an answer, twice"));
   EXPECT_THAT(failure(*make_exec_reward("./no-such-program 2>/dev/null"), texts), HasSubstr("ended without an answer"));
-  EXPECT_THAT(failure(*make_exec_reward("read x; echo hello"), texts),
-              HasSubstr("answered 'hello', expected JSON"));
+  EXPECT_THAT(failure(*make_exec_reward("read x; echo hello"), texts), HasSubstr("answered 'hello', expected JSON"));
   EXPECT_THAT(failure(*make_exec_reward("read x; echo '{\"scores\": [1]}'"), texts),
               HasSubstr("gave 1 scores for 2 texts"));
   EXPECT_THAT(failure(*make_exec_reward("read x; echo '{\"scores\": [1, \"x\"]}'"), texts),

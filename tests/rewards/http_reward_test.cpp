@@ -66,14 +66,14 @@ struct Http : testing::Test {
   }
   static std::string failure(const std::string& url, std::chrono::milliseconds patience = std::chrono::minutes(1)) {
     try {
-      make_http_reward(url, patience)->score(two);
+      make_http_reward(url, patience)->score(kTwo);
     } catch (const Error& e) {
       return std::string(e.what()) + " | " + e.hint();
     }
     return "";
   }
 
-  inline static const std::vector<Passage> two = {{"p", "abc", "pabc"}, {"", "\xff\"", "\xff\""}};
+  inline static const std::vector<Passage> kTwo = {{"p", "abc", "pabc"}, {"", "\xff\"", "\xff\""}};
   const Scratch folder{"http"};
   std::vector<std::unique_ptr<Child>> servers;
 };
@@ -82,7 +82,7 @@ TEST_F(Http, OwnFormInBatches) {
   const std::string url = serve("/my/score",
                                 "(200, {'scores': [len(t['reply']) if t['reply'] else None for t in q['texts']]}"
                                 " if len(q['texts']) <= 32 else {})");
-  EXPECT_THAT(scores(url, two), ElementsAre(3, 2));  // the broken byte is one character
+  EXPECT_THAT(scores(url, kTwo), ElementsAre(3, 2));  // the broken byte is one character
   EXPECT_THAT(scores(url, {}), ElementsAre());
   EXPECT_THAT(scores(url, {{"p", "", "p"}}), ElementsAre(-std::numeric_limits<double>::infinity()));
   std::vector<Passage> many;
@@ -99,8 +99,8 @@ TEST_F(Http, TextEmbeddingsInference) {
                                 "(200, [[{'label': 'toxic', 'score': 0.75}, {'label': 'fine', 'score': 0.25}]"
                                 " if q['truncate'] and text == 'pabc' else [{'label': 'fine', 'score': 1}, "
                                 "{'label': 'toxic', 'score': 0}] for [text] in q['inputs']])");
-  EXPECT_THAT(scores(url + "#fine", two), ElementsAre(DoubleNear(std::log(0.25), 1e-12), 0));
-  EXPECT_THAT(scores(url + "#toxic@p", two), ElementsAre(DoubleNear(0.75, 1e-12), 0));
+  EXPECT_THAT(scores(url + "#fine", kTwo), ElementsAre(DoubleNear(std::log(0.25), 1e-12), 0));
+  EXPECT_THAT(scores(url + "#toxic@p", kTwo), ElementsAre(DoubleNear(0.75, 1e-12), 0));
   EXPECT_THAT(failure(url + "#nice"), HasSubstr("has no label 'nice'; choose with #LABEL: toxic, fine"));
   EXPECT_THAT(failure(url), HasSubstr("choose with #LABEL"));
 }
@@ -111,9 +111,9 @@ TEST_F(Http, Classify) {
                                 "(200, {'data': [{'index': i, 'label': 'bad' if len(t) > 3 else 'good', 'probs': "
                                 "[0.9, 0.1] if len(t) > 3 else [0.2, 0.8]} for i, t in "
                                 "reversed(list(enumerate(q['input'])))]} if q['model'] == 'm1' else {})");
-  EXPECT_THAT(scores(url + "#@p", two), Pointwise(DoubleNear(1e-12), {0.1, 0.8}));
-  EXPECT_THAT(scores(url + "#0@p", two), Pointwise(DoubleNear(1e-12), {0.9, 0.2}));
-  EXPECT_THAT(scores(url + "#good@p", two), Pointwise(DoubleNear(1e-12), {0.1, 0.8}));
+  EXPECT_THAT(scores(url + "#@p", kTwo), Pointwise(DoubleNear(1e-12), {0.1, 0.8}));
+  EXPECT_THAT(scores(url + "#0@p", kTwo), Pointwise(DoubleNear(1e-12), {0.9, 0.2}));
+  EXPECT_THAT(scores(url + "#good@p", kTwo), Pointwise(DoubleNear(1e-12), {0.1, 0.8}));
   EXPECT_THAT(failure(url + "#2"), HasSubstr("has the classes 0 to 1, not 2"));
   EXPECT_THAT(failure(url + "#goood"), HasSubstr("has not named a class 'goood' yet, but bad, good"));
   const std::string three = serve("/classify",
@@ -126,7 +126,7 @@ TEST_F(Http, Pooling) {
   const std::string url = serve("/pooling",
                                 "(200, {'data': [{'index': i, 'data': [len(t)] if i else [[7], [0.5]]} for i, t "
                                 "in enumerate(q['input'])]})");
-  EXPECT_THAT(scores(url, two), ElementsAre(0.5, 2));
+  EXPECT_THAT(scores(url, kTwo), ElementsAre(0.5, 2));
 }
 
 TEST_F(Http, PoolingOfSteps) {
@@ -155,9 +155,9 @@ TEST_F(Http, OneConnectionAndTheKey) {
                                 "len(q['texts'])})");
   const auto reward = make_http_reward(url, std::chrono::minutes(1));
   unsetenv("PGDLM_REWARD_API_KEY");
-  const double port = reward->score(two).front().score;
+  const double port = reward->score(kTwo).front().score;
   EXPECT_GT(port, 0);
-  EXPECT_EQ(reward->score(two).front().score, port);
+  EXPECT_EQ(reward->score(kTwo).front().score, port);
 }
 
 TEST_F(Http, Failures) {
