@@ -215,7 +215,8 @@ class Data:
         solutions = []
         for number, text in enumerate(chosen):
             fault = first_fault(question, answer, text)
-            if fault is not None and rng.random() < 0.8:  # what follows a fault is wrong anyway: rarely worth reading
+            # What follows a fault is wrong anyway; but that must be learnt, too, or a later line makes it forgotten.
+            if fault is not None and rng.random() < 0.3:
                 end = text.find("\n", fault)
                 text = text[:end] if end >= 0 else text
             merging = number and rng.random() < 0.1
@@ -261,7 +262,7 @@ def main() -> None:
     parser.add_argument("--llada", type=Path, required=True, help="folder of llada-nano-math: tokenizer and first weights")
     parser.add_argument("--samples", type=Path, required=True, help="JSON lines of prm_data.py")
     parser.add_argument("--out", type=Path, required=True, help="folder for checkpoint, log and exported weights")
-    parser.add_argument("--updates", type=int, default=5000)
+    parser.add_argument("--updates", type=int, default=6000)
     parser.add_argument("--samples-from", type=float, default=0.1, help="part of training that sees no samples")
     parser.add_argument("--rows", type=int, default=24, help="questions per update")
     parser.add_argument("--drills", type=float, default=0.25, help="share of updates without stories")
