@@ -46,7 +46,13 @@ TEST(EventsJson, LinesAreWhatTheDocumentationSays) {
             R"("value":"nan"})");
   EXPECT_EQ(to_json_line(Selected{0, 3, kInf, false}, 6),
             R"({"seq":6,"type":"selected","sweep":0,"slot":3,"reward":"inf","reference":false})");
-  EXPECT_EQ(to_json_line(Spent{{10, 4, 200, 8, 6, 0.5}}, 7),
+  EXPECT_EQ(to_json_line(Spent{{.forwards_asked = 10,
+                                .forwards_run = 4,
+                                .tokens_run = 200,
+                                .rewards_asked = 8,
+                                .rewards_run = 6,
+                                .seconds = 0.5}},
+                         7),
             R"({"seq":7,"type":"spent","forwards_asked":10,"forwards_run":4,"tokens_run":200,"rewards_asked":8,)"
             R"("rewards_run":6,"seconds":0.5})");
   EXPECT_EQ(to_json_line(RunFinished{"done", 0.75}, 8),
@@ -61,7 +67,12 @@ TEST(EventsJson, RoundTrips) {
   expect_round_trip(Resampled{0, 4, {3, 3, 0, 1}, 2});
   expect_round_trip(Edited{0, 1, 2, {{1, {0, 5, 0.1F}}, {1, {1, 7, -0.0F}}, {2, {3, 1, 0}}}, false, -1.5});
   expect_round_trip(Selected{2, 0, -kInf, true});
-  expect_round_trip(Spent{{1, 2, std::int64_t{1} << 60, 4, 5, 6.75}});
+  expect_round_trip(Spent{{.forwards_asked = 1,
+                           .forwards_run = 2,
+                           .tokens_run = std::int64_t{1} << 60,
+                           .rewards_asked = 4,
+                           .rewards_run = 5,
+                           .seconds = 6.75}});
   expect_round_trip(RunFinished{"budget_spent", 1});
 }
 
