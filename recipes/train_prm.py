@@ -204,8 +204,13 @@ class Data:
                     found.append((problem.question, problem.answer, []))
         found.sort(key=lambda case: len(case[0]))
         bucket = rng.randrange(4) * rows
-        return self.pages.pack([(self.pages.prompt(q), self.solutions(rng, q, a, texts))
-                                for q, a, texts in found[bucket:bucket + rows]])
+        rows_of = []
+        for question, answer, texts in found[bucket:bucket + rows]:
+            prompt = self.pages.prompt(question)
+            room = CONFIG["max_position_embeddings"] - len(prompt)  # a hot sample may go on and on
+            rows_of.append((prompt, [tuple(part[:room] for part in solution)
+                                     for solution in self.solutions(rng, question, answer, texts)]))
+        return self.pages.pack(rows_of)
 
     def solutions(self, rng: random.Random, question: str, answer: str, texts: list[str]) -> list[tuple]:
         """The first one is right; the others are samples and spoiled ones."""
