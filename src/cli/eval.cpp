@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "base/crew.h"
@@ -21,9 +19,8 @@ using nlohmann::ordered_json;
 int list_tasks() {
   for (const std::filesystem::path& path : tasks_on_shelves()) {
     const std::vector<Question> questions = read_task(path);
-    const bool answers = std::ranges::any_of(questions, [](const Question& q) { return q.answer.has_value(); });
     fmt::print("{:<12} {:>5} questions{}  {}\n", path.stem().string(), questions.size(),
-               answers ? " with answers" : "             ", path.string());
+               has_answers(questions) ? " with answers" : "             ", path.string());
   }
   return 0;
 }
@@ -78,18 +75,15 @@ int eval(const EvalOptions& options) {
   Interrupt interrupt;
   const std::vector<Question> questions = questions_of(options);
   const int threads = options.model.device.threads > 0 ? options.model.device.threads : usable_cores();
-  Runner runner(
-      {.rewards = {.models = options.model, .patience = std::chrono::duration<double>(options.reward_patience)},
-       .threads = threads});
+  Runner runner({.rewards = {.models = options.model, .patience = options.reward_patience}, .threads = threads});
   const Evaluation evaluation = plan_evaluation(options.task, questions, options.samples, options.generate, runner);
 
   RunStore store(options.store, RunStore::Access::write);
   StoredRun run = begin(store, evaluation);
   if (run.done > 0)
     fmt::print(stderr, "pgdlm: note: {} of {} texts are in {} already{}\n", run.done, run.items, options.store,
-               evaluation.options.reward != "none" && reaches_outside(evaluation.options.reward)
-                   ? "; if the program or server scores otherwise now, give it a "
-                     "new --store"
+               reaches_outside(evaluation.options.reward)
+                   ? "; if the program or server scores otherwise now, give it a new --store"
                    : "");
   const std::stop_source stop;
   interrupt.watch([stop]() mutable { stop.request_stop(); });  // a copy: it may be called to the last

@@ -132,8 +132,7 @@ int generate(GenerateOptions given, const RunOptions& run) {
   const std::shared_ptr<const LanguageModel> opened = open_language_model(job.options.model, run.model);
   const LanguageModel& model = *opened;
   const std::shared_ptr<Reward> reward =
-      open_reward(job.options.reward, opened,
-                  {.models = run.model, .patience = std::chrono::duration<double>(run.reward_patience)});
+      open_reward(job.options.reward, opened, {.models = run.model, .patience = run.reward_patience});
   for (const std::string& name : without_effect(job.options, model.defaults(), reward.get()))
     if (run.resume.empty()) fmt::print(stderr, "pgdlm: note: --{} has no effect here\n", name);
   job.options = settled(std::move(job.options), model.defaults(), reward.get());

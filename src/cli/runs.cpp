@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -54,7 +53,7 @@ ordered_json row(const Evaluation& e, int number, const StoredItem& item) {
   const Question& question = e.questions[number / e.samples];
   ordered_json object = {{"number", number}, {"prompt", question.prompt}};
   const ordered_json result = ordered_json::parse(to_json(result_from_json(item.result)));
-  if (std::ranges::any_of(e.questions, [](const Question& q) { return q.answer.has_value(); })) {
+  if (has_answers(e.questions)) {
     object["answer"] = question.answer ? ordered_json(*question.answer) : ordered_json();
     object["right"] =
         question.answer ? ordered_json(is_right(question, result["reply"].get<std::string>())) : ordered_json();
@@ -108,8 +107,6 @@ int runs_export(const RunsOptions& options) {
   const Evaluation evaluation = evaluation_of(run);
   bool first = true;
   for (const auto& [number, item] : store.items(run)) {
-    if (number < 0 || number >= run.items)
-      throw Error(ErrorCode::invalid_request, fmt::format("run {} has no text {}", run.id, number));
     const ordered_json object = row(evaluation, number, item);
     if (options.format == "jsonl") {
       fmt::print("{}\n", object.dump());
@@ -127,8 +124,7 @@ int runs_compare(const RunsOptions& options) {
   const std::vector<StoredRun> pair = find_runs(store, options, 2);
   const StoredRun &one = pair[0], &other = pair[1];
   const Evaluation ours = evaluation_of(one), theirs = evaluation_of(other);
-  const auto same = [](const Question& a, const Question& b) { return a.prompt == b.prompt && a.answer == b.answer; };
-  if (!std::ranges::equal(ours.questions, theirs.questions, same))
+  if (ours.questions != theirs.questions)
     throw Error(ErrorCode::invalid_request, fmt::format("runs {} and {} have different questions", one.id, other.id),
                 "compare runs of the same task with the same --limit");
   for (const StoredRun& run : pair) fmt::print("{:>4}  {}\n", run.id, printable(description(run)));

@@ -68,8 +68,8 @@ void print(const Scored& scored, const std::vector<std::string>& labels, bool js
 
 int score(const ScoreOptions& options) {
   const std::vector<Passage> passages = read_passages(options);
-  const std::unique_ptr<TextReward> reward = open_text_reward(
-      options.reward, {.models = options.model, .patience = std::chrono::duration<double>(options.reward_patience)});
+  const std::unique_ptr<TextReward> reward =
+      open_text_reward(options.reward, {.models = options.model, .patience = options.reward_patience});
   for (std::size_t first = 0; first < passages.size(); first += kBatch) {
     const auto batch = std::span(passages).subspan(first, std::min(kBatch, passages.size() - first));
     for (const Scored& scored : reward->score(batch)) print(scored, reward->labels(), options.json);

@@ -16,6 +16,20 @@ using nlohmann::ordered_json;
 
 constexpr const char* kName = "eval";
 
+std::string to_plan(const Evaluation& e) {
+  ordered_json questions = ordered_json::array();
+  for (const Question& question : e.questions) {
+    questions.push_back({{"prompt", question.prompt}});
+    if (question.answer) questions.back()["answer"] = *question.answer;
+  }
+  return ordered_json{{"task", e.task},
+                      {"samples", e.samples},
+                      {"options", ordered_json::parse(to_config(e.options))},
+                      {"files", e.files},
+                      {"questions", std::move(questions)}}
+      .dump();
+}
+
 }  // namespace
 
 Evaluation plan_evaluation(std::string task, std::vector<Question> questions, int samples, GenerateOptions options,
@@ -47,24 +61,8 @@ std::vector<GenerateOptions> items_of(const Evaluation& evaluation) {
   return items;
 }
 
-std::string to_plan(const Evaluation& e) {
-  ordered_json questions = ordered_json::array();
-  for (const Question& question : e.questions) {
-    questions.push_back({{"prompt", question.prompt}});
-    if (question.answer) questions.back()["answer"] = *question.answer;
-  }
-  return ordered_json{{"task", e.task},
-                      {"samples", e.samples},
-                      {"options", ordered_json::parse(to_config(e.options))},
-                      {"files", e.files},
-                      {"questions", std::move(questions)}}
-      .dump();
-}
-
-bool is_evaluation(const StoredRun& run) { return run.name == kName; }
-
 Evaluation evaluation_of(const StoredRun& run) try {
-  if (!is_evaluation(run))
+  if (run.name != kName)
     throw Error(ErrorCode::invalid_request, fmt::format("run {} is a {}, expected an eval", run.id, run.name));
   const json plan = json::parse(run.plan);
   Evaluation e{.task = plan.at("task"), .samples = plan.at("samples"), .files = plan.at("files")};
@@ -88,11 +86,7 @@ StoredRun begin(RunStore& store, const Evaluation& evaluation) {
 
 std::vector<Result> results_of(const StoredRun& run, const RunStore& store) {
   std::vector<Result> results;
-  for (const auto& [number, item] : store.items(run)) {
-    if (number < 0 || number >= run.items)
-      throw Error(ErrorCode::invalid_request, fmt::format("run {} has no text {}", run.id, number));
-    results.push_back(result_from_json(item.result));
-  }
+  for (const auto& [number, item] : store.items(run)) results.push_back(result_from_json(item.result));
   if (static_cast<int>(results.size()) < run.items)
     throw Error(ErrorCode::invalid_request, fmt::format("run {} has {} of {} texts", run.id, results.size(), run.items),
                 "give the command that began it again: it goes on where it was");

@@ -280,10 +280,14 @@ std::map<int, StoredItem> RunStore::items(const StoredRun& run) const {
                    "WHERE run = ? ORDER BY number");
   select.bind(run.id);
   std::map<int, StoredItem> found;
-  while (select.step())
-    found[static_cast<int>(select.integer(0))] = {
+  while (select.step()) {
+    const std::int64_t number = select.integer(0);
+    if (number < 0 || number >= run.items)
+      throw Error(ErrorCode::invalid_request, fmt::format("run {} has no text {}", run.id, number));
+    found[static_cast<int>(number)] = {
         .result = select.text(1),
         .effort = {.seconds = select.real(2), .forwards_run = select.integer(3), .rewards_run = select.integer(4)}};
+  }
   if (!select.good()) db_->fail(select.code());
   return found;
 }

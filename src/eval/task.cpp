@@ -63,6 +63,10 @@ std::vector<Question> read_task(const std::filesystem::path& file) {
   return parse_task(text, file.string());
 }
 
+bool has_answers(std::span<const Question> questions) {
+  return std::ranges::any_of(questions, [](const Question& q) { return q.answer.has_value(); });
+}
+
 bool is_right(const Question& question, std::string_view reply) { return final_number(reply) == question.answer; }
 
 }  // namespace pgdlm

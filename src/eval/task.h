@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,12 +15,15 @@ namespace pgdlm {
 struct Question {
   std::string prompt;
   std::optional<std::string> answer;  // a number, as final_number gives it (rewards/rules.h)
+
+  bool operator==(const Question&) const = default;
 };
 
 // Error{invalid_request} names the file and the line.
 std::vector<Question> read_task(const std::filesystem::path& file);
 std::vector<Question> parse_task(std::string_view text, const std::string& source);
 
+bool has_answers(std::span<const Question> questions);            // at least one
 bool is_right(const Question& question, std::string_view reply);  // requires an answer
 
 }  // namespace pgdlm

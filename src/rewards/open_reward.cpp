@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <utility>
@@ -101,7 +102,9 @@ class Opener {
   }
 
  private:
-  std::chrono::milliseconds patience() const { return std::chrono::ceil<std::chrono::milliseconds>(options_.patience); }
+  std::chrono::milliseconds patience() const {
+    return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(options_.patience));
+  }
 
   std::unique_ptr<TextReward> open_must(const std::string& term) {
     const auto [kind, argument] = cut(term);

@@ -11,7 +11,6 @@
 // MODEL is a GGUF file, a name on a shelf, or such a name without its "-nano".
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -23,7 +22,7 @@ namespace pgdlm {
 
 struct RewardOptions {
   ModelOptions models;
-  std::chrono::duration<double> patience{60};  // seconds, for one answer of a program or server
+  double patience = 60;  // seconds, for one answer of a program or server
 };
 
 // Error{invalid_request} says what there is no such thing of. Loads weights: keep one object for all texts. A writer
