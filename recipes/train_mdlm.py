@@ -29,10 +29,10 @@ from mdlm_data import END, MASK, load_documents, minilm_pieces
 
 
 def shares(progress: float) -> dict[str, float]:
-    """How often a row comes from each corpus. The wider ones arrive over the first half of training; in the last quarter,
-    when the learning rate falls, sentences of common words are told more often again: a small network says little else
+    """How often a row comes from each corpus. The wider ones arrive over the first half of training; in the last third,
+    while the learning rate falls, sentences of common words are told more often again: a small network says little else
     well."""
-    wide = min(1.0, max(0.0, (progress - 0.1) / 0.4)) - 0.3 * min(1.0, max(0.0, (progress - 0.75) / 0.25))
+    wide = min(1.0, max(0.0, (progress - 0.1) / 0.4)) - 0.5 * min(1.0, max(0.0, (progress - 0.65) / 0.2))
     return {"imdb3000": 1 - 0.6 * wide, "imdb8000": 0.25 * wide, "imdb20000": 0.1 * wide, "stories": 0.25 * wide}
 
 

@@ -90,7 +90,7 @@ int eval(const EvalOptions& options) {
   {
     Counter counter("texts");
     const auto show = [&](std::size_t done, std::size_t all) { counter.show(done, all); };
-    runner.run(items_of(evaluation), store, run, show, stop.get_token());
+    runner.run({{run, items_of(evaluation)}}, store, show, stop.get_token());
   }
   run = begin(store, evaluation);
   if (run.done < run.items) {

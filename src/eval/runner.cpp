@@ -12,8 +12,8 @@
 
 #include "catalog/shelf.h"
 #include "diffusion/memo.h"
+#include "eval/diagnostics.h"
 #include "eval/result.h"
-#include "events/sinks.h"
 #include "options/process.h"
 #include "options/request.h"
 #include "pgdlm/engine.h"
@@ -42,13 +42,21 @@ std::string file_mark(const std::filesystem::path& path) {
   return fmt::format("{} {} {:016x}{:016x}", valid_utf8(path.filename().string()), size, hash.high, hash.low);
 }
 
+// Where an item is from.
+struct Place {
+  const Order* order = nullptr;
+  int number = 0;
+
+  const GenerateOptions& item() const { return order->items[number]; }
+};
+
 // All that is asked of one engine. Its callbacks run on the thread that called run(), end() on any.
 class Flight {
  public:
-  using MakeRequest = std::function<Request(int number)>;
-  using Keep = std::function<void(int number, const Answer&)>;
-  Flight(Engine& engine, std::deque<int> numbers, MakeRequest make_request, Keep keep)
-      : engine_(engine), waiting_(std::move(numbers)), make_request_(std::move(make_request)), keep_(std::move(keep)) {}
+  using MakeRequest = std::function<Request(const Place&)>;
+  using Keep = std::function<void(const Place&, const Answer&, const std::vector<SweepFacts>&)>;
+  Flight(Engine& engine, std::deque<Place> places, MakeRequest make_request, Keep keep)
+      : engine_(engine), waiting_(std::move(places)), make_request_(std::move(make_request)), keep_(std::move(keep)) {}
 
   void run(const std::stop_token& stop) {
     const std::stop_callback cancel_all(stop, [this] { end(nullptr); });
@@ -65,22 +73,24 @@ class Flight {
   void launch() {
     const std::lock_guard lock(mutex_);
     if (ended_ || waiting_.empty()) return;
-    const int number = waiting_.front();
+    const Place place = waiting_.front();
     waiting_.pop_front();
-    aloft_.insert(engine_.submit(make_request_(number), nowhere_,
-                                 [this, number](Ticket ticket, const std::exception_ptr& error, const Answer& answer) {
-                                   land(ticket, number, error, answer);
-                                 }));
+    const auto sink = std::make_shared<DiagnosticsSink>();
+    const auto landed = [this, place, sink](Ticket ticket, const std::exception_ptr& error, const Answer& answer) {
+      land(ticket, place, error, answer, sink->sweeps());
+    };
+    aloft_.insert(engine_.submit(make_request_(place), *sink, landed));
   }
 
-  void land(Ticket ticket, int number, const std::exception_ptr& error, const Answer& answer) {
+  void land(Ticket ticket, const Place& place, const std::exception_ptr& error, const Answer& answer,
+            const std::vector<SweepFacts>& sweeps) {
     try {
       {
         const std::lock_guard lock(mutex_);
         aloft_.erase(ticket);
       }
       if (error) std::rethrow_exception(error);
-      if (answer.status != Status::cancelled) keep_(number, answer);
+      if (answer.status != Status::cancelled) keep_(place, answer, sweeps);
       launch();
     } catch (...) {
       end(std::current_exception());
@@ -96,14 +106,13 @@ class Flight {
   }
 
   Engine& engine_;
-  std::deque<int> waiting_;
+  std::deque<Place> waiting_;
   MakeRequest make_request_;
   Keep keep_;
   std::mutex mutex_;
   std::set<Ticket> aloft_;
   bool ended_ = false;
   std::exception_ptr error_;
-  NullSink nowhere_;
 };
 
 }  // namespace
@@ -147,33 +156,38 @@ std::string Runner::files_mark(const GenerateOptions& options) {
   return marks;
 }
 
-void Runner::run(const std::vector<GenerateOptions>& items, RunStore& store, const StoredRun& run,
-                 const Progress& progress, const std::stop_token& stop) {
-  const std::map<int, StoredItem> known = store.items(run);
-  std::size_t done = known.size();
-  progress(done, items.size());
-  // Items of one engine fly together; the order within it is that of the plan.
-  std::vector<std::pair<Engine*, std::deque<int>>> groups;
-  for (int number = 0; number < static_cast<int>(items.size()); ++number) {
-    if (known.contains(number)) continue;
-    Engine& engine = bench(items[number].model).engine(items[number], options_.threads);
-    auto group = std::ranges::find(groups, &engine, &std::pair<Engine*, std::deque<int>>::first);
-    if (group == groups.end()) group = groups.insert(group, {&engine, {}});
-    group->second.push_back(number);
+void Runner::run(const std::vector<Order>& orders, RunStore& store, const Progress& progress,
+                 const std::stop_token& stop) {
+  std::size_t done = 0, all = 0;
+  // Items of one engine fly together.
+  std::vector<std::pair<Engine*, std::deque<Place>>> groups;
+  for (const Order& order : orders) {
+    const std::map<int, StoredItem> known = store.items(order.run);
+    done += known.size();
+    all += order.items.size();
+    for (int number = 0; number < static_cast<int>(order.items.size()); ++number) {
+      if (known.contains(number)) continue;
+      const GenerateOptions& item = order.items[number];
+      Engine& engine = bench(item.model).engine(item, options_.threads);
+      auto group = std::ranges::find(groups, &engine, &std::pair<Engine*, std::deque<Place>>::first);
+      if (group == groups.end()) group = groups.insert(group, {&engine, {}});
+      group->second.push_back({&order, number});
+    }
   }
-  for (auto& [engine, numbers] : groups) {
-    Bench& at = bench(items[numbers.front()].model);
-    const auto request = [&](int number) {
-      return make_request(items[number], *at.model, at.reward(items[number].reward, options_.rewards));
+  progress(done, all);
+  for (auto& [engine, places] : groups) {
+    Bench& at = bench(places.front().item().model);
+    const auto request = [&](const Place& place) {
+      return make_request(place.item(), *at.model, at.reward(place.item().reward, options_.rewards));
     };
-    const auto keep = [&](int number, const Answer& answer) {
+    const auto keep = [&](const Place& place, const Answer& answer, const std::vector<SweepFacts>& sweeps) {
       const Effort effort = {.seconds = answer.cost.seconds,
                              .forwards_run = answer.cost.forwards_run,
                              .rewards_run = answer.cost.rewards_run};
-      store.add(run, number, {to_json(result_of(answer, *at.model)), effort});
-      progress(++done, items.size());
+      store.add(place.order->run, place.number, {to_json(result_of(answer, sweeps, *at.model)), effort});
+      progress(++done, all);
     };
-    Flight(*engine, std::move(numbers), request, keep).run(stop);
+    Flight(*engine, std::move(places), request, keep).run(stop);
     if (stop.stop_requested()) return;
   }
 }

@@ -21,6 +21,12 @@ struct RunnerOptions {
   int threads = 2;
 };
 
+// Items of a run: item i has number i in the store.
+struct Order {
+  StoredRun run;
+  std::vector<GenerateOptions> items;
+};
+
 class Runner {
  public:
   explicit Runner(RunnerOptions options);
@@ -31,12 +37,11 @@ class Runner {
   // What tells the model file and those of the reward from others of the same name.
   std::string files_mark(const GenerateOptions& options);
 
-  // Those items of the run that the store does not have yet; item i has number i. `progress` hears how many are done.
-  // Stopped, it cancels what is in flight and returns; the same after an error of one item, which is then rethrown.
-  // Whatever was finished is in the store.
+  // Those items that the store does not have yet, in the order given; batches go across runs. `progress` hears how many
+  // are done. Stopped, it cancels what is in flight and returns; the same after an error of one item, which is then
+  // rethrown. Whatever was finished is in the store.
   using Progress = std::function<void(std::size_t done, std::size_t all)>;
-  void run(const std::vector<GenerateOptions>& items, RunStore& store, const StoredRun& run, const Progress& progress,
-           const std::stop_token& stop);
+  void run(const std::vector<Order>& orders, RunStore& store, const Progress& progress, const std::stop_token& stop);
 
  private:
   struct Bench;  // a model, its rewards, and an engine for each way of asking it

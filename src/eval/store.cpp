@@ -18,7 +18,7 @@ namespace pgdlm {
 namespace {
 
 constexpr int kApplication = 0x7067646c;  // "pgdl": tells our files from others
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr int kPatienceMs = 5000;  // for a reader's or a backup's short lock
 
 constexpr const char* kTables = R"(

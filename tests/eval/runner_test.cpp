@@ -35,7 +35,7 @@ struct RunnerOnToy : testing::Test {
     std::stop_source stop;
     const std::size_t before = static_cast<std::size_t>(stored.done);
     runner.run(
-        items(runner, count), store, stored,
+        {{stored, items(runner, count)}}, store,
         [&](std::size_t done, std::size_t) {
           if (most >= 0 && done >= before + static_cast<std::size_t>(most)) stop.request_stop();
         },
@@ -67,7 +67,7 @@ TEST_F(RunnerOnToy, AnErrorLosesNothing) {
   std::vector<GenerateOptions> broken = items(runner, 64);
   broken[kBad].reward = "exec:exit 1";
   try {
-    runner.run(broken, store, stored, [](std::size_t, std::size_t) {}, {});
+    runner.run({{stored, broken}}, store, [](std::size_t, std::size_t) {}, {});
     FAIL() << "item 60 cannot be scored";
   } catch (const Error& e) {
     EXPECT_THAT(e.what(), HasSubstr("exec:exit 1"));
@@ -75,7 +75,7 @@ TEST_F(RunnerOnToy, AnErrorLosesNothing) {
   const auto kept = store.items(stored);
   EXPECT_GE(kept.size(), 20U);
   EXPECT_FALSE(kept.contains(kBad));
-  runner.run(items(runner, 64), store, stored, [](std::size_t, std::size_t) {}, {});
+  runner.run({{stored, items(runner, 64)}}, store, [](std::size_t, std::size_t) {}, {});
   const auto all = store.items(stored);
   EXPECT_EQ(all.size(), 64U);
   for (const auto& [number, item] : kept) EXPECT_EQ(all.at(number).result, item.result);
@@ -88,7 +88,7 @@ TEST_F(RunnerOnToy, ABadItemEndsTheRun) {
   for (const int bad : {3, 60}) {  // among the first that are begun, and later
     std::vector<GenerateOptions> all = items(runner, 64);
     all[bad].prompt = "xyzzy";
-    EXPECT_THROW(runner.run(all, store, stored, [](std::size_t, std::size_t) {}, {}), Error);
+    EXPECT_THROW(runner.run({{stored, all}}, store, [](std::size_t, std::size_t) {}, {}), Error);
     EXPECT_LT(store.items(stored).size(), 63U) << "no more is begun";
   }
 }

@@ -83,16 +83,17 @@ TEST(Result, JsonAndBack) {
                          .status = "done",
                          .reward = -std::numeric_limits<double>::infinity(),
                          .log_z = 0.1 + 0.2,
-                         .sweeps = 3,
                          .particles = 24,
                          .forwards_asked = 1'000'000'000'000,
                          .forwards_needed = 5,
                          .rewards_asked = 6,
-                         .rewards_needed = 7};
+                         .rewards_needed = 7,
+                         .by_sweep = {{.ess = 2.5, .log_z = -1, .reward = 0.1 + 0.2, .ancestors = {1, 1, 2, 3}}}};
   const std::string text = to_json(result);
   EXPECT_THAT(text, HasSubstr("\"reward\":null"));
   EXPECT_EQ(to_json(result_from_json(text)), text);
   EXPECT_EQ(result_from_json(text).log_z, 0.1 + 0.2);
+  EXPECT_EQ(result_from_json(text).by_sweep, result.by_sweep);
 }
 
 }  // namespace
