@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/crew.h"
@@ -8,7 +11,7 @@
 #include "cli/counter.h"
 #include "cli/interrupt.h"
 #include "eval/evaluation.h"
-#include "eval/summary.h"
+#include "eval/gauges.h"
 #include "options/config.h"
 
 namespace pgdlm::cli {
@@ -31,40 +34,39 @@ std::vector<Question> questions_of(const EvalOptions& options) {
   return questions;
 }
 
-ordered_json to_json(const Mean& mean) {
-  return {{"mean", mean.value}, {"error", mean.error ? ordered_json(*mean.error) : ordered_json()}};
-}
-ordered_json to_json(const std::optional<Mean>& mean) { return mean ? to_json(*mean) : ordered_json(); }
+// What does not depend on the machine or on earlier interruptions.
+constexpr std::array kShown = {"accuracy",        "reward",        "particles_used", "forwards_asked",
+                               "forwards_needed", "rewards_asked", "rewards_needed"};
 
-void print(const Summary& s) {
-  const auto line = [](const char* name, const Mean& mean, const char* unit, double factor = 1) {
-    fmt::print("{:<16} {:.4g}{}{}\n", name, factor * mean.value,
-               mean.error ? fmt::format(" +- {:.2g}", factor * *mean.error) : "", unit);
-  };
-  fmt::print("{:<16} {} of {} questions\n", "texts", s.texts, s.questions);
-  if (s.accuracy) line("accuracy", *s.accuracy, " %", 100);
-  if (s.reward) line("reward", *s.reward, "");
-  if (s.forbidden > 0) fmt::print("{:<16} {} texts\n", "forbidden", s.forbidden);
-  line("particles", s.particles, " per text");
-  line("forwards asked", s.forwards_asked, " per text");
-  line("forwards needed", s.forwards_needed, " per text");
-  line("rewards asked", s.rewards_asked, " per text");
-  line("rewards needed", s.rewards_needed, " per text");
+int forbidden_of(const std::vector<Text>& texts) {
+  return static_cast<int>(
+      std::ranges::count_if(texts, [](const Text& text) { return !std::isfinite(text.result.reward); }));
 }
 
-void print_json(const Summary& s, const Evaluation& evaluation) {
-  const ordered_json object = {{"task", evaluation.task},
-                               {"questions", s.questions},
-                               {"texts", s.texts},
-                               {"accuracy", to_json(s.accuracy)},
-                               {"reward", to_json(s.reward)},
-                               {"forbidden", s.forbidden},
-                               {"particles_used", to_json(s.particles)},
-                               {"forwards_asked", to_json(s.forwards_asked)},
-                               {"forwards_needed", to_json(s.forwards_needed)},
-                               {"rewards_asked", to_json(s.rewards_asked)},
-                               {"rewards_needed", to_json(s.rewards_needed)},
-                               {"options", ordered_json::parse(to_config(evaluation.options))}};
+void print(const std::vector<Question>& questions, const std::vector<Text>& texts) {
+  const auto line = [](const std::string& title, const std::string& value) { fmt::print("{:<16} {}\n", title, value); };
+  line("texts", fmt::format("{} of {} questions", texts.size(), questions.size()));
+  for (const char* name : kShown) {
+    const Gauge& gauge = find_gauge(name);
+    const std::optional<Mean> mean = mean_of_groups(groups_of(gauge, questions, texts));
+    if (!mean) continue;
+    const auto [value, error] = readable(gauge, *mean);
+    line(gauge.title, fmt::format("{:.4g}{}{}{}", value, error ? fmt::format(" +- {:.2g}", *error) : "",
+                                  gauge.unit.empty() ? "" : " ", gauge.unit));
+  }
+  if (const int forbidden = forbidden_of(texts); forbidden > 0) line("forbidden", fmt::format("{} texts", forbidden));
+}
+
+void print_json(const std::vector<Question>& questions, const std::vector<Text>& texts, const Evaluation& evaluation) {
+  ordered_json object = {{"task", evaluation.task}, {"questions", questions.size()}, {"texts", texts.size()}};
+  for (const char* name : kShown) {
+    const std::optional<Mean> mean = mean_of_groups(groups_of(find_gauge(name), questions, texts));
+    object[name] = ordered_json();
+    if (mean)
+      object[name] = {{"mean", mean->value}, {"error", mean->error ? ordered_json(*mean->error) : ordered_json()}};
+  }
+  object["forbidden"] = forbidden_of(texts);
+  object["options"] = ordered_json::parse(to_config(evaluation.options));
   fmt::print("{}\n", object.dump(2));
 }
 
@@ -98,11 +100,11 @@ int eval(const EvalOptions& options) {
                options.store);
     return kExitInterrupted;
   }
-  const Summary summary = summarise(questions, results_of(run, store));
+  const std::vector<Text> texts = texts_of(run, store);
   if (options.json)
-    print_json(summary, evaluation);
+    print_json(questions, texts, evaluation);
   else
-    print(summary);
+    print(questions, texts);
   return 0;
 }
 

@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "cli/printable.h"
 #include "eval/evaluation.h"
-#include "eval/summary.h"
+#include "eval/gauges.h"
 #include "options/names.h"
 #include "pgdlm/error.h"
 
@@ -77,11 +77,14 @@ void print_csv(const ordered_json& object, bool values) {
   fmt::print("{}\n", line);
 }
 
-void print(const char* name, const std::optional<Mean>& mean, double factor, const char* unit) {
+void print_difference(const std::string& name, const Groups& one, const Groups& other) {
+  const std::optional<Mean> mean = mean_difference(one, other);
   if (!mean) return;
+  const Gauge& gauge = find_gauge(name);
   const bool certain = mean->error && std::abs(mean->value) > 2 * *mean->error;
-  fmt::print("{:<16} {:+.4g}{}{}{}\n", name, factor * mean->value,
-             mean->error ? fmt::format(" +- {:.2g}", factor * *mean->error) : "", unit,
+  fmt::print("{:<16} {:+.4g}{} {}{}\n", gauge.title, gauge.factor * mean->value,
+             mean->error ? fmt::format(" +- {:.2g}", gauge.factor * *mean->error) : "",
+             gauge.unit == "%" ? "points" : gauge.unit,
              certain || mean->value == 0 ? "" : "   (within two standard errors)");
 }
 
@@ -128,11 +131,11 @@ int runs_compare(const RunsOptions& options) {
     throw Error(ErrorCode::invalid_request, fmt::format("runs {} and {} have different questions", one.id, other.id),
                 "compare runs of the same task with the same --limit");
   for (const StoredRun& run : pair) fmt::print("{:>4}  {}\n", run.id, printable(description(run)));
-  const Difference d = compare(ours.questions, results_of(one, store), results_of(other, store));
-  print("accuracy", d.accuracy, 100, " points");
-  print("reward", d.reward, 1, "");
-  print("particles", d.particles, 1, " per text");
-  print("forwards needed", d.forwards_needed, 1, " per text");
+  const std::vector<Text> here = texts_of(one, store), there = texts_of(other, store);
+  for (const char* name : {"accuracy", "reward", "particles_used", "forwards_needed"}) {
+    const Gauge& gauge = find_gauge(name);
+    print_difference(name, groups_of(gauge, ours.questions, here), groups_of(gauge, ours.questions, there));
+  }
   return 0;
 }
 

@@ -84,13 +84,17 @@ StoredRun begin(RunStore& store, const Evaluation& evaluation) {
   return store.begin(kName, to_plan(evaluation), items);
 }
 
-std::vector<Result> results_of(const StoredRun& run, const RunStore& store) {
-  std::vector<Result> results;
-  for (const auto& [number, item] : store.items(run)) results.push_back(result_from_json(item.result));
-  if (static_cast<int>(results.size()) < run.items)
-    throw Error(ErrorCode::invalid_request, fmt::format("run {} has {} of {} texts", run.id, results.size(), run.items),
+std::vector<Text> texts_of(const StoredRun& run, const RunStore& store) {
+  std::vector<Text> texts;
+  for (const auto& [number, item] : store.items(run))
+    texts.push_back({.result = result_from_json(item.result),
+                     .seconds = item.effort.seconds,
+                     .forwards_run = item.effort.forwards_run,
+                     .rewards_run = item.effort.rewards_run});
+  if (static_cast<int>(texts.size()) < run.items)
+    throw Error(ErrorCode::invalid_request, fmt::format("run {} has {} of {} texts", run.id, texts.size(), run.items),
                 "give the command that began it again: it goes on where it was");
-  return results;
+  return texts;
 }
 
 }  // namespace pgdlm

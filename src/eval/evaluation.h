@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "eval/result.h"
+#include "eval/gauges.h"
 #include "eval/runner.h"
 #include "eval/store.h"
 #include "eval/task.h"
@@ -30,7 +30,7 @@ StoredRun begin(RunStore& store, const Evaluation& evaluation);
 // Error{invalid_request} if the run is none.
 Evaluation evaluation_of(const StoredRun& run);
 
-// All results; Error{invalid_request} if some are missing.
-std::vector<Result> results_of(const StoredRun& run, const RunStore& store);
+// All that it made, in the order of items_of; Error{invalid_request} if some are missing.
+std::vector<Text> texts_of(const StoredRun& run, const RunStore& store);
 
 }  // namespace pgdlm

@@ -116,7 +116,7 @@ TEST_F(Store, OtherFilesAreRefused) {
   EXPECT_THAT(refused(folder / "other.db", RunStore::Access::write), HasSubstr("a database of another program"));
   { RunStore store(file, RunStore::Access::write); }
   sql(file, "PRAGMA user_version = 9");
-  EXPECT_THAT(refused(file, RunStore::Access::write), HasSubstr("has version 9, expected 1"));
+  EXPECT_THAT(refused(file, RunStore::Access::write), HasSubstr("has version 9, expected 2"));
 }
 
 TEST_F(Store, AFullDiskLosesNothing) {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "eval/summary.h"
+#include "eval/result.h"
 #include "pgdlm/error.h"
 
 namespace pgdlm {
@@ -48,33 +48,6 @@ TEST(Task, MistakesNameTheirLine) {
   EXPECT_THAT(refused("{\"prompt\": \"a\", \"answer\": \"none\"}"), HasSubstr("there is no number in the answer"));
   EXPECT_THAT(refused("{\"prompt\": \"a\", \"answer\": []}"), HasSubstr("expected a text or a number"));
   EXPECT_THAT(refused("\n"), HasSubstr("there is no question"));
-}
-
-TEST(Summary, ErrorsAreOverQuestions) {
-  const auto mean = mean_of_groups({{1, 3}, {}, {4, 4}});
-  ASSERT_TRUE(mean);
-  EXPECT_DOUBLE_EQ(mean->value, 3);
-  EXPECT_DOUBLE_EQ(*mean->error, 1);  // of 2 and 4: sqrt(2 / 2)
-  EXPECT_FALSE(mean_of_groups({{}, {}}));
-  EXPECT_FALSE(mean_of_groups({{7}})->error);
-}
-
-TEST(Summary, CountsRightAndForbiddenTexts) {
-  const std::vector<Question> questions = parse_task(R"({"prompt": "a", "answer": 1}
-{"prompt": "b"}
-{"prompt": "c", "answer": 2})",
-                                                     "t");
-  std::vector<Result> results(6, {.reward = 0.5, .particles = 4, .forwards_asked = 10, .forwards_needed = 8});
-  results[0].reply = "1";
-  results[4].reply = "2";
-  results[5].reply = "is 2";
-  results[3].reward = -std::numeric_limits<double>::infinity();
-  const Summary summary = summarise(questions, results);
-  EXPECT_DOUBLE_EQ(summary.accuracy->value, 0.75);
-  EXPECT_DOUBLE_EQ(summary.reward->value, 0.5);
-  EXPECT_EQ(summary.forbidden, 1);
-  EXPECT_DOUBLE_EQ(summary.forwards_needed.value, 8);
-  EXPECT_DOUBLE_EQ(*summary.forwards_needed.error, 0);
 }
 
 TEST(Result, JsonAndBack) {

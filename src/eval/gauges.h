@@ -1,0 +1,56 @@
+// Figures of finished texts, by name. Samples of one question are alike, so a figure is first one of each question, and
+// errors are over questions. Pure functions.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "eval/result.h"
+#include "eval/task.h"
+
+namespace pgdlm {
+
+// A finished text, and what a measurement (measurement.h) found out about it afterwards.
+struct Text {
+  Result result;
+  std::optional<bool> labelled;                              // does the classifier find its label the likeliest?
+  std::optional<bool> judged;                                // does the judge, who steered nothing, agree?
+  std::optional<double> nats;                                // per token: the bound of the model that wrote it
+  std::optional<double> seconds, forwards_run, rewards_run;  // see Effort
+};
+
+struct Mean {
+  double value = 0;
+  std::optional<double> error;  // standard error; nothing for a single question
+};
+
+// Values by question; a question may have none.
+using Groups = std::vector<std::vector<double>>;
+
+struct Gauge {
+  std::string name;   // also the key in JSON and CSV
+  std::string title;  // for people
+  double factor = 1;  // from the value to what people read: 100 for a percentage
+  std::string unit;
+  std::function<std::vector<double>(const Question&, std::span<const Text>)> of_question;
+  bool logarithm = false;  // the value is one of the figure that people read: a perplexity
+};
+
+const std::vector<Gauge>& gauges();
+const Gauge& find_gauge(const std::string& name);  // Error{invalid_request} lists those there are
+
+// `texts` holds so many of each question, one question after the other.
+Groups groups_of(const Gauge& gauge, std::span<const Question> questions, std::span<const Text> texts);
+
+// Of each group the mean, of those the mean. Nothing if all groups are empty.
+std::optional<Mean> mean_of_groups(const Groups& groups);
+// What one has more than the other, question by question: errors of paired differences are smaller.
+std::optional<Mean> mean_difference(const Groups& one, const Groups& other);
+
+// In the unit that people read.
+Mean readable(const Gauge& gauge, const Mean& mean);
+
+}  // namespace pgdlm
