@@ -45,6 +45,10 @@ constexpr Kind kTask = {
     "task", "tasks", ".jsonl", "the path of a file of JSON lines",
     "`pgdlm eval --list` lists those that have names: tasks/NAME.jsonl in a folder that PGDLM_MODELS names"};
 
+constexpr Kind kStudy = {
+    "study", "studies", ".json", "the path of a JSON file",
+    "`pgdlm study --list` lists those that have names: studies/NAME.json in a folder that PGDLM_MODELS names"};
+
 std::map<std::string, fs::path> by_name(const Kind& kind) {
   std::map<std::string, fs::path> found;
   for (const fs::path& shelf : shelves()) {
@@ -87,10 +91,12 @@ fs::path find(const std::string& name, const Kind& kind) {
 std::vector<fs::path> models_on_shelves() { return paths_of(kModel); }
 std::vector<fs::path> judges_on_shelves() { return paths_of(kJudge); }
 std::vector<fs::path> tasks_on_shelves() { return paths_of(kTask); }
+std::vector<fs::path> studies_on_shelves() { return paths_of(kStudy); }
 
 std::optional<fs::path> seek_model(const std::string& name) { return seek(name, kModel); }
 fs::path find_model(const std::string& name) { return find(name, kModel); }
 fs::path find_judge(const std::string& name) { return find(name, kJudge); }
 fs::path find_task(const std::string& name) { return find(name, kTask); }
+fs::path find_study(const std::string& name) { return find(name, kStudy); }
 
 }  // namespace pgdlm

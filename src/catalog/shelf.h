@@ -1,6 +1,6 @@
-// Models, judges and tasks by name. A shelf is a folder of files NAME.gguf, judges/NAME.json and tasks/NAME.jsonl:
-// those that $PGDLM_MODELS lists, separated by colons, then those that come with the program. The first shelf that has
-// a name wins. Looks at the file system when asked; any thread.
+// Models, judges, tasks and studies by name. A shelf is a folder of files NAME.gguf, judges/NAME.json, tasks/NAME.jsonl
+// and studies/NAME.json: those that $PGDLM_MODELS lists, separated by colons, then those that come with the program.
+// The first shelf that has a name wins. Looks at the file system when asked; any thread.
 #pragma once
 
 #include <filesystem>
@@ -20,8 +20,10 @@ std::filesystem::path find_model(const std::string& name);  // Error{invalid_req
 std::vector<std::filesystem::path> judges_on_shelves();
 std::filesystem::path find_judge(const std::string& name);
 
-// The same for tasks (eval/task.h).
+// The same for tasks (eval/task.h) and studies (eval/study.h).
 std::vector<std::filesystem::path> tasks_on_shelves();
 std::filesystem::path find_task(const std::string& name);
+std::vector<std::filesystem::path> studies_on_shelves();
+std::filesystem::path find_study(const std::string& name);
 
 }  // namespace pgdlm

@@ -9,56 +9,12 @@
 #include <set>
 #include <vector>
 
+#include "base/crew.h"
+#include "cli/adder.h"
 #include "cli/help.h"
 #include "cli/nearest.h"
 
 namespace pgdlm::cli {
-namespace {
-
-// Adds options to a CLI11 command. Values are parsed by parse_value, not by CLI11, so that the same text means the
-// same in a stored configuration, and mistakes read the same.
-struct Adder {
-  CLI::App& command;
-  std::string title;
-
-  void group(const char* name) { title = name; }
-  template <class T>
-  void operator()(const OptionInfo& info, T& field) {
-    add<T>(info, field);
-  }
-  template <class T>
-  void operator()(const OptionInfo& info, std::optional<T>& field) {
-    add<T>(info, field);
-  }
-  void operator()(const OptionInfo& info, bool& field) { add_flag(info, field); }
-  void operator()(const OptionInfo& info, std::optional<bool>& field) { add_flag(info, field); }
-
-  template <class T, class Field>
-  void add(const OptionInfo& info, Field& field) {
-    const auto parse = [name = std::string(info.name), &field](const std::string& text) {
-      field = parse_value<T>(name, text);
-    };
-    const auto parse_all = [parse, joint = info.joint](const std::vector<std::string>& texts) {
-      parse(fmt::format("{}", fmt::join(texts, joint)));
-    };
-    CLI::Option* option =
-        *info.joint ? command.add_option_function(flags(info), std::function(parse_all), info.help)->expected(1)
-                    : command.add_option_function<std::string>(flags(info), parse, info.help);
-    option->group(title)->type_name(*info.value ? info.value : value_hint<T>());
-    // A script may append to a line of options: the last one wins. But a text has one beginning.
-    const auto policy = *info.joint ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast;
-    if (!option->get_positional()) option->multi_option_policy(policy);
-    option->allow_extra_args(false);
-  }
-  void add_flag(const OptionInfo& info, auto& field) {
-    const auto set = [&field](std::int64_t times) { field = times > 0; };  // fewer than 0: --no-...
-    command.add_flag_function(flags(info), set, info.help)->group(title);
-  }
-
-  static std::string flags(const OptionInfo& info) {
-    return fmt::format("{}{}--{}", info.extra, *info.extra ? "," : "", info.name);
-  }
-};
 
 void add_mask_option(Adder add, ModelOptions& model) {
   add({"mask-token", "", "id of the mask, for GGUF files that do not name it", "ID"}, model.mask);
@@ -82,6 +38,14 @@ void add_device_options(Adder add, ModelOptions& model) {
 void add_patience(Adder add, double& seconds) {
   add({"reward-patience", "", "seconds to wait for an answer of a program or server that scores (60)"}, seconds);
 }
+
+void check_patience(double seconds) {
+  constexpr double kMost = 86'400;
+  if (!(seconds > 0 && seconds <= kMost))
+    bad_value("reward-patience", fmt::format("{}", seconds), fmt::format("more than 0, at most {} seconds", kMost));
+}
+
+namespace {
 
 void add_run_options(Adder add, RunOptions& run) {
   add({"file", "-f", "read the prompt from this file", "FILE"}, run.file);
@@ -140,12 +104,6 @@ void check_resume(const CLI::App& generate, const RunOptions& run) {
                   "leave it out; only how it is run may change: --json, --threads, --no-memo, --device, ...");
 }
 
-void check_patience(double seconds) {
-  constexpr double kMost = 86'400;
-  if (!(seconds > 0 && seconds <= kMost))
-    bad_value("reward-patience", fmt::format("{}", seconds), fmt::format("more than 0, at most {} seconds", kMost));
-}
-
 void check_run(const RunOptions& run) {
   check_patience(run.reward_patience);
   if (run.n_samples < 1) bad_value("n-samples", std::to_string(run.n_samples), "at least 1");
@@ -185,6 +143,8 @@ Verb parsed_verb(const CLI::App& app) {
   if (name == "perplexity") return Verb::perplexity;
   if (name == "judge") return Verb::judge;
   if (name == "eval") return Verb::eval;
+  if (name == "study") return Verb::study;
+  if (name == "report") return Verb::report;
   if (name == "runs") {
     const std::vector<CLI::App*> inner = app.get_subcommands().front()->get_subcommands();
     return inner.empty() ? Verb::runs : inner.front()->get_name() == "export" ? Verb::runs_export : Verb::runs_compare;
@@ -254,13 +214,6 @@ void add_bench(CLI::App& app, BenchOptions& options) {
   add_device_options(add, options.model);
 }
 
-// CLI11 would take "[a, b]" in a list of arguments for two: so it gets the first text, and the others are extras.
-void add_texts(Adder add, TextsOptions& input) {
-  const auto first = [&input](const std::string& text) { input.texts.push_back(text); };
-  add.command.add_option_function<std::string>("TEXT", first, "a text; others may follow");
-  add({"file", "-f", "a file of texts instead, one per line; - is standard input", "FILE"}, input.file);
-}
-
 TextsOptions* texts_of(Invocation& in) {
   switch (in.verb) {
     case Verb::score: return &in.score.input;
@@ -270,120 +223,11 @@ TextsOptions* texts_of(Invocation& in) {
   }
 }
 
-void add_score(CLI::App& app, ScoreOptions& options) {
-  CLI::App* score = app.add_subcommand("score", "Score texts with a reward.");
-  Adder add{*score, "Options"};
-  add_texts(add, options.input);
-  add({"reward", "", "as for generate: sentiment:positive, prm, 0.7*sentiment:positive + 0.3*cola, regex:/.../, ...",
-       "EXPRESSION", kPlus},
-      options.reward);
-  add({"prompt", "-p", "what the texts answer, for a process reward"}, options.prompt);
-  add({"jsonl", "", "texts with their prompts: a file of lines {\"text\": ..., \"prompt\": ...}", "FILE"},
-      options.jsonl);
-  add({"json", "", "print one JSON object per text, with all labels or steps"}, options.json);
-  add_patience(add, options.reward_patience);
-  add_device_options(add, options.model);
-  score->footer(kScoreFooter);
-}
-
-void add_perplexity(CLI::App& app, PerplexityOptions& options) {
-  CLI::App* perplexity = app.add_subcommand("perplexity", "Measure how well a denoiser knows texts.");
-  Adder add{*perplexity, "Options"};
-  add_texts(add, options.input);
-  add({"model", "-m", "the denoiser: toy, a GGUF file, or a name that `pgdlm models` lists (toy)"}, options.model);
-  add({"draws", "", "random ways of hiding tokens, averaged for each text (8)"}, options.draws);
-  add({"seed", "", "same seed, same figures, whatever the batch (0)"}, options.seed);
-  add({"json", "", "print one JSON object, with the figures of each text"}, options.json);
-  add_device_options(add, options.device);
-  perplexity->footer(kPerplexityFooter);
-}
-
-void add_judge(CLI::App& app, JudgeOptions& options) {
-  CLI::App* judge = app.add_subcommand("judge", "Say what texts are like, by a model that steers nothing.");
-  judge->add_option("NAME", options.name, "a judge that --list lists, or the path of its JSON file");
-  Adder add{*judge, "Options"};
-  add_texts(add, options.input);
-  add({"json", "", "print one JSON object, with the log-odds of each text"}, options.json);
-  add({"list", "", "list the judges and their labels"}, options.list);
-  judge->footer(kJudgeFooter);
-}
-
-// The options of generate, but for the text: a task has its own.
-struct WithoutText {
-  Adder add;
-
-  void group(const char* name) { add.group(name); }
-  template <class Field>
-  void operator()(const OptionInfo& info, Field& field) {
-    const std::string_view name = info.name;
-    if (name != "prompt" && name != "infill") add(info, field);
-  }
-};
-
-void add_eval(CLI::App& app, EvalOptions& options) {
-  CLI::App* eval = app.add_subcommand("eval", "Ask a model all questions of a task and count what it cost.");
-  eval->add_option("TASK", options.task, "math, control, ...: what --list lists, or a file of JSON lines");
-  visit_options(options.generate, WithoutText{{*eval, ""}});
-  Adder add{*eval, "Run"};
-  add({"samples", "", "texts for each question (1)"}, options.samples);
-  add({"limit", "", "so many of the questions, from the first on (0: all)"}, options.limit);
-  add({"store", "", "where finished texts are kept (pgdlm-runs.db)", "FILE"}, options.store);
-  add({"json", "", "print one JSON object instead of a table"}, options.json);
-  add({"list", "", "list the tasks that have names"}, options.list);
-  add_patience(add, options.reward_patience);
-  add_device_options(add, options.model);
-  eval->footer(kEvalFooter);
-}
-
-void add_runs(CLI::App& app, RunsOptions& options) {
-  CLI::App* runs = app.add_subcommand("runs", "List what a store holds, compare it, write it out.");
-  runs->require_subcommand(0, 1);
-  runs->footer(kRunsFooter);
-  const auto add_store = [&](CLI::App& command) {
-    Adder{command, "Options"}({"store", "", "a file that eval has written (pgdlm-runs.db)", "FILE"}, options.store);
-  };
-  add_store(*runs);
-  const auto add = [&](const char* name, const char* what) {
-    CLI::App* command = runs->add_subcommand(name, what);
-    command->formatter(app.get_formatter());
-    command->footer(kRunsFooter);
-    command->add_option("RUN", options.ids, "a number that `pgdlm runs` lists; compare takes two");
-    add_store(*command);
-    return command;
-  };
-  CLI::App* out = add("export", "Print every text of a run, with its figures.");
-  Adder{*out, "Options"}({"format", "", "csv or jsonl (csv)"}, options.format);
-  add("compare", "Print what one run gives more than another.");
-}
-
-void check_task(const Invocation& in) {
-  const EvalOptions& eval = in.eval;
-  check_patience(eval.reward_patience);
-  if (eval.samples < 1) bad_value("samples", std::to_string(eval.samples), "at least 1");
-  if (eval.limit < 0) bad_value("limit", std::to_string(eval.limit), "0 (all) or more");
-  if (eval.model.device.threads < 0) bad_value("threads", std::to_string(eval.model.device.threads), "0 or more");
-  if (in.verb == Verb::eval && eval.task.empty() && !eval.list)
-    throw Error(ErrorCode::invalid_request, "TASK is missing", "pgdlm eval --list lists the tasks that have names");
-}
-
-void check_eval(const Invocation& in) {
-  check_task(in);
-  if (in.runs.format != "csv" && in.runs.format != "jsonl") bad_value("format", in.runs.format, "csv, jsonl");
-  constexpr int kMostDraws = 100'000;
-  if (in.perplexity.draws < 1 || in.perplexity.draws > kMostDraws)
-    bad_value("draws", std::to_string(in.perplexity.draws), fmt::format("1 to {}", kMostDraws));
-  if (in.perplexity.device.device.threads < 0)
-    bad_value("threads", std::to_string(in.perplexity.device.device.threads), "0 or more");
-  check_patience(in.score.reward_patience);
-  if (in.score.model.device.threads < 0)
-    bad_value("threads", std::to_string(in.score.model.device.threads), "0 or more");
-  if (in.verb == Verb::score && in.score.reward.empty())
-    throw Error(ErrorCode::invalid_request, "reward is missing", "name one: --reward sentiment:positive");
-  if (in.verb == Verb::judge && in.judge.name.empty() && !in.judge.list)
-    throw Error(ErrorCode::invalid_request, "NAME is missing", "pgdlm judge --list lists the judges");
-}
-
 }  // namespace
+
+int threads_of(const ModelOptions& options) {
+  return options.device.threads > 0 ? options.device.threads : usable_cores();
+}
 
 Invocation parse_command_line(int argc, const char* const* argv) {
   Invocation in;
@@ -405,11 +249,7 @@ Invocation parse_command_line(int argc, const char* const* argv) {
   add_forward(app, in.forward);
   add_tokenize(app, in.tokenize);
   add_bench(app, in.bench);
-  add_score(app, in.score);
-  add_perplexity(app, in.perplexity);
-  add_judge(app, in.judge);
-  add_eval(app, in.eval);
-  add_runs(app, in.runs);
+  add_eval_commands(app, in);
   app.add_subcommand("devices", "List the devices a GGUF model can run on.");
   app.add_subcommand("version", "Print the version.");
   for (CLI::App* command : app.get_subcommands(nullptr)) command->allow_extras();
@@ -430,7 +270,7 @@ Invocation parse_command_line(int argc, const char* const* argv) {
   if (in.verb == Verb::forward && in.forward.out.empty())
     throw Error(ErrorCode::invalid_request, "out is missing", "say where to write: --out logits");
   check_run(in.run);
-  check_eval(in);
+  check_eval_commands(in);
   check_resume(*generate, in.run);
   if (!in.run.file.empty() && generate->get_option("--prompt")->count() > 0)
     throw Error(ErrorCode::invalid_request, "file and prompt both say how the text begins", "give one of them");

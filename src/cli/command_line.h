@@ -1,7 +1,9 @@
 // argv to options, with CLI11. Every mistake is an Error{invalid_request}; no other side effect than --help's text.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/texts.h"
 #include "models/model.h"
@@ -24,6 +26,8 @@ enum class Verb {
   perplexity,
   judge,
   eval,
+  study,
+  report,
   runs,
   runs_export,
   runs_compare,
@@ -114,6 +118,21 @@ struct EvalOptions {
   double reward_patience = 60;
 };
 
+struct StudyOptions {
+  std::string study;
+  bool full = false, dry_run = false;
+  std::optional<int> limit, samples, repeats;  // instead of the study's
+  std::string store = "pgdlm-runs.db";
+  bool list = false;  // the studies there are, instead of running one
+  ModelOptions model;
+  double reward_patience = 60;
+};
+
+struct ReportOptions {
+  std::vector<std::string> studies;  // none: all
+  std::string store = "pgdlm-runs.db", out = "report.html", csv;
+};
+
 struct RunsOptions {
   std::string store = "pgdlm-runs.db";
   std::string format = "csv";    // of export: csv or jsonl
@@ -134,8 +153,12 @@ struct Invocation {
   PerplexityOptions perplexity;
   JudgeOptions judge;
   EvalOptions eval;
+  StudyOptions study;
+  ReportOptions report;
   RunsOptions runs;
 };
+
+int threads_of(const ModelOptions& options);  // as given, or one for each core
 
 Invocation parse_command_line(int argc, const char* const* argv);
 

@@ -18,6 +18,8 @@ int score(const ScoreOptions& options);
 int perplexity(const PerplexityOptions& options);
 int judge(const JudgeOptions& options);
 int eval(const EvalOptions& options);
+int study(const StudyOptions& options);
+int report(const ReportOptions& options);
 int runs(const RunsOptions& options);
 int runs_export(const RunsOptions& options);
 int runs_compare(const RunsOptions& options);

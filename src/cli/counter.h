@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,7 +15,7 @@ namespace pgdlm::cli {
 
 class Counter {
  public:
-  explicit Counter(const char* things) : things_(things) {}
+  explicit Counter(std::string things) : things_(std::move(things)) {}
   ~Counter() {
     if (tty_) fmt::print(stderr, "\r\x1b[K");
   }
@@ -35,7 +36,7 @@ class Counter {
   }
 
  private:
-  const char* things_;
+  std::string things_;
   bool tty_ = isatty(STDERR_FILENO) == 1, began_ = false;
   std::size_t first_ = 0;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/crew.h"
 #include "catalog/shelf.h"
 #include "cli/commands.h"
 #include "cli/counter.h"
@@ -76,8 +75,8 @@ int eval(const EvalOptions& options) {
   if (options.list) return list_tasks();
   Interrupt interrupt;
   const std::vector<Question> questions = questions_of(options);
-  const int threads = options.model.device.threads > 0 ? options.model.device.threads : usable_cores();
-  Runner runner({.rewards = {.models = options.model, .patience = options.reward_patience}, .threads = threads});
+  Runner runner({.rewards = {.models = options.model, .patience = options.reward_patience},
+                 .threads = threads_of(options.model)});
   const Evaluation evaluation = plan_evaluation(options.task, questions, options.samples, options.generate, runner);
 
   RunStore store(options.store, RunStore::Access::write);

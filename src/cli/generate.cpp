@@ -7,10 +7,9 @@
 #include <iostream>
 #include <iterator>
 
-#include "base/crew.h"
+#include "cli/answer_text.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
-#include "cli/report.h"
 #include "cli/trace_file.h"
 #include "events/reader.h"
 #include "options/config.h"
@@ -138,7 +137,7 @@ int generate(GenerateOptions given, const RunOptions& run) {
   job.options = settled(std::move(job.options), model.defaults(), reward.get());
   std::vector<Sample> samples = make_samples(job, run, model, reward);
 
-  const int threads = run.model.device.threads > 0 ? run.model.device.threads : usable_cores();
+  const int threads = threads_of(run.model);
   Engine engine(make_denoiser(job.options, model), {.threads = threads, .memo = !run.no_memo});
   TerminalSink line(std::cerr, progress(job.options));
   samples.front().listeners.push_back(&line);

@@ -130,6 +130,26 @@ const char* const kEvalFooter =
     "  pgdlm eval control -m mdlm-nano --reward sentiment:positive --samples 20 -k 4\n"
     "  pgdlm eval gsm8k_test.jsonl -m llada.gguf --reward prm --method pg-adapt --threshold 0.95 --store gsm8k.db";
 
+const char* const kStudyFooter =
+    "A study is a JSON file: a task, ways of asking it, figures to draw and claims to check (docs/studies.md). Every\n"
+    "finished text is in the store at once. Interrupt it in any way: the same command goes on where it was, and ends "
+    "with\n"
+    "the same tables.\n"
+    "\n"
+    "Examples:\n"
+    "  pgdlm study --list\n"
+    "  pgdlm study math --dry-run\n"
+    "  pgdlm study math --limit 20 --store try.db       a quick look\n"
+    "  pgdlm study math && pgdlm report math            the tables, then a page with figures\n"
+    "  pgdlm study configs/paper/gsm8k.json --full      with LLaDA-8B and the PRM in a folder that PGDLM_MODELS names";
+
+const char* const kReportFooter =
+    "The page holds everything it shows. Bars are standard errors over questions.\n"
+    "\n"
+    "Examples:\n"
+    "  pgdlm report\n"
+    "  pgdlm report math control --store runs.db --out results.html --csv results.csv";
+
 const char* const kRunsFooter =
     "Without a subcommand, one line for each run: its number, how much of it is done, when it was begun, what it is.\n"
     "\n"

@@ -25,6 +25,8 @@ extern const char* const kScoreFooter;
 extern const char* const kPerplexityFooter;
 extern const char* const kJudgeFooter;
 extern const char* const kEvalFooter;
+extern const char* const kStudyFooter;
+extern const char* const kReportFooter;
 extern const char* const kRunsFooter;
 
 }  // namespace pgdlm::cli

@@ -66,6 +66,8 @@ int run(int argc, const char* const* argv) {
     case Verb::perplexity: return perplexity(in.perplexity);
     case Verb::judge: return judge(in.judge);
     case Verb::eval: return eval(in.eval);
+    case Verb::study: return study(in.study);
+    case Verb::report: return report(in.report);
     case Verb::runs: return runs(in.runs);
     case Verb::runs_export: return runs_export(in.runs);
     case Verb::runs_compare: return runs_compare(in.runs);

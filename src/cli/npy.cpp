@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
+#include <string>
 
-#include "pgdlm/error.h"
+#include "cli/whole_file.h"
 
 namespace pgdlm::cli {
 
@@ -15,19 +15,12 @@ void write_npy(const std::filesystem::path& path, std::span<const float> values,
   header.resize(end - kPreamble, ' ');
   header.back() = '\n';
 
-  const std::filesystem::path beside = path.string() + ".part";
-  std::ofstream out(beside, std::ios::binary);
-  out.write("\x93NUMPY\x01\x00", 8);
   const auto size = static_cast<unsigned>(header.size());
-  out.put(static_cast<char>(size & 255U)).put(static_cast<char>(size >> 8U));
-  out << header;
-  out.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size_bytes()));
-  out.close();
-  std::error_code error;
-  if (out) std::filesystem::rename(beside, path, error);
-  if (out && !error) return;
-  std::filesystem::remove(beside, error);
-  throw Error(ErrorCode::invalid_request, fmt::format("out: '{}' cannot be written", path.string()));
+  std::string bytes("\x93NUMPY\x01\x00", 8);
+  bytes += {static_cast<char>(size & 255U), static_cast<char>(size >> 8U)};
+  bytes += header;
+  bytes.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+  write_whole_file(path, bytes, "out");
 }
 
 }  // namespace pgdlm::cli

@@ -7,6 +7,8 @@
 #include "cli/printable.h"
 #include "eval/evaluation.h"
 #include "eval/gauges.h"
+#include "eval/study_run.h"
+#include "eval/table.h"
 #include "options/names.h"
 #include "pgdlm/error.h"
 
@@ -17,6 +19,7 @@ using nlohmann::ordered_json;
 
 // What tells a run from others of the same task.
 std::string description(const StoredRun& run) {
+  if (run.name != "eval") return describe_study_run(run);
   const Evaluation e = evaluation_of(run);
   const GenerateOptions& o = e.options;
   return fmt::format("{} {} -m {} --reward '{}' --method {} --preset {} -k {} --seed {}", run.name, e.task, o.model,
@@ -38,14 +41,6 @@ std::vector<StoredRun> find_runs(const RunStore& store, const RunsOptions& optio
                   fmt::format("pgdlm runs --store {} lists those there are", options.store));
   }
   return found;
-}
-
-// Quoted if it must be, as RFC 4180 has it.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
 }
 
 // A finished text with all that is known about it, in the order of the columns.

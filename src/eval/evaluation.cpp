@@ -16,6 +16,8 @@ using nlohmann::ordered_json;
 
 constexpr const char* kName = "eval";
 
+}  // namespace
+
 std::string to_plan(const Evaluation& e) {
   ordered_json questions = ordered_json::array();
   for (const Question& question : e.questions) {
@@ -29,8 +31,6 @@ std::string to_plan(const Evaluation& e) {
                       {"questions", std::move(questions)}}
       .dump();
 }
-
-}  // namespace
 
 Evaluation plan_evaluation(std::string task, std::vector<Question> questions, int samples, GenerateOptions options,
                            Runner& runner) {

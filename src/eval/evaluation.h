@@ -26,6 +26,7 @@ Evaluation plan_evaluation(std::string task, std::vector<Question> questions, in
 // One request for each text: sample j of question i has the seed seed + i * samples + j.
 std::vector<GenerateOptions> items_of(const Evaluation& evaluation);
 
+std::string to_plan(const Evaluation& evaluation);  // JSON
 StoredRun begin(RunStore& store, const Evaluation& evaluation);
 // Error{invalid_request} if the run is none.
 Evaluation evaluation_of(const StoredRun& run);

@@ -84,18 +84,18 @@ std::vector<Gauge> all_gauges() {
       {"label", "texts with the label", 100, "%", found(&Text::labelled)},
       {"judge", "texts the judge agrees on", 100, "%", found(&Text::judged)},
       {"reward", "reward", 1, "", each(reward)},
-      {"perplexity", "perplexity of the texts", 1, "", found(&Text::nats), true},
+      {"perplexity", "perplexity of the texts", 1, "", found(&Text::nats), Gauge::Kind::logarithm},
       {"distinct_1", "distinct words", 100, "%", distinct(1)},
       {"distinct_2", "distinct pairs of words", 100, "%", distinct(2)},
       {"distinct_3", "distinct triples of words", 100, "%", distinct(3)},
       {"particles_used", "particles", 1, "per text", count(&Result::particles)},
       {"forwards_asked", "forwards asked", 1, "per text", count(&Result::forwards_asked)},
       {"forwards_needed", "forwards needed", 1, "per text", count(&Result::forwards_needed)},
-      {"forwards_run", "forwards run", 1, "per text", found(&Text::forwards_run)},
+      {"forwards_run", "forwards run", 1, "per text", found(&Text::forwards_run), Gauge::Kind::effort},
       {"rewards_asked", "rewards asked", 1, "per text", count(&Result::rewards_asked)},
       {"rewards_needed", "rewards needed", 1, "per text", count(&Result::rewards_needed)},
-      {"rewards_run", "rewards run", 1, "per text", found(&Text::rewards_run)},
-      {"seconds", "seconds in company", 1, "per text", found(&Text::seconds)},
+      {"rewards_run", "rewards run", 1, "per text", found(&Text::rewards_run), Gauge::Kind::effort},
+      {"seconds", "seconds in company", 1, "per text", found(&Text::seconds), Gauge::Kind::effort},
       {"ess", "effective sample size", 1, "", last_sweep([](const SweepFacts& s) { return s.ess; })},
       {"renewed", "path renewed", 100, "%", last_sweep([](const SweepFacts& s) { return s.renewed; })},
       {"ancestors", "ancestors at the beginning", 1, "",
@@ -158,9 +158,9 @@ std::optional<Mean> mean_difference(const Groups& one, const Groups& other) {
 }
 
 Mean readable(const Gauge& gauge, const Mean& mean) {
-  const double value = gauge.logarithm ? std::exp(mean.value) : mean.value * gauge.factor;
-  Mean out{.value = value};
-  if (mean.error) out.error = *mean.error * (gauge.logarithm ? value : gauge.factor);
+  const bool logarithm = gauge.kind == Gauge::Kind::logarithm;
+  Mean out{.value = logarithm ? std::exp(mean.value) : mean.value * gauge.factor};
+  if (mean.error) out.error = *mean.error * (logarithm ? out.value : gauge.factor);
   return out;
 }
 

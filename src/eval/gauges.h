@@ -36,7 +36,12 @@ struct Gauge {
   double factor = 1;  // from the value to what people read: 100 for a percentage
   std::string unit;
   std::function<std::vector<double>(const Question&, std::span<const Text>)> of_question;
-  bool logarithm = false;  // the value is one of the figure that people read: a perplexity
+  enum class Kind {
+    plain,
+    logarithm,  // of the figure that people read: a perplexity
+    effort      // it differs from one day to another (store.h)
+  };
+  Kind kind = Kind::plain;
 };
 
 const std::vector<Gauge>& gauges();

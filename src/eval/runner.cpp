@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <deque>
 #include <exception>
-#include <fstream>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -11,36 +10,18 @@
 #include <fmt/format.h>
 
 #include "catalog/shelf.h"
-#include "diffusion/memo.h"
 #include "eval/diagnostics.h"
+#include "eval/mark.h"
 #include "eval/result.h"
 #include "options/process.h"
 #include "options/request.h"
 #include "pgdlm/engine.h"
 #include "pgdlm/error.h"
-#include "text/utf8.h"
 
 namespace pgdlm {
 namespace {
 
 constexpr std::size_t kInFlight = 32;  // requests that share batches
-
-// Size and a sample of the bytes: weights differ everywhere, so there is no need to read gigabytes.
-std::string file_mark(const std::filesystem::path& path) {
-  constexpr std::int64_t kSamples = 64, kWords = 1024;
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  const std::int64_t size = in ? static_cast<std::int64_t>(in.tellg()) : 0;
-  std::vector<std::int32_t> words;
-  for (std::int64_t i = 0; i < kSamples; ++i) {
-    std::vector<std::int32_t> piece(kWords);
-    in.clear();
-    in.seekg(size * i / kSamples);
-    in.read(reinterpret_cast<char*>(piece.data()), kWords * sizeof(std::int32_t));
-    words.insert(words.end(), piece.begin(), piece.end());
-  }
-  const Hash128 hash = hash_words(words);
-  return fmt::format("{} {} {:016x}{:016x}", valid_utf8(path.filename().string()), size, hash.high, hash.low);
-}
 
 // Where an item is from.
 struct Place {

@@ -1,4 +1,4 @@
-#include "cli/report.h"
+#include "cli/answer_text.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,23 @@
+#include "cli/whole_file.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "pgdlm/error.h"
+
+namespace pgdlm::cli {
+
+void write_whole_file(const std::filesystem::path& path, std::string_view bytes, std::string_view option) {
+  const std::filesystem::path beside = path.string() + ".part";
+  std::ofstream out(beside, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  std::error_code error;
+  if (out) std::filesystem::rename(beside, path, error);
+  if (out && !error) return;
+  std::filesystem::remove(beside, error);
+  throw Error(ErrorCode::invalid_request, fmt::format("{}: '{}' cannot be written", option, path.string()));
+}
+
+}  // namespace pgdlm::cli

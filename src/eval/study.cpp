@@ -1,0 +1,235 @@
+#include "eval/study.h"
+
+#include <algorithm>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "eval/gauges.h"
+#include "options/config.h"
+#include "pgdlm/error.h"
+
+namespace pgdlm {
+namespace {
+
+using nlohmann::ordered_json;
+
+// An object of the file, with its place for messages.
+class Fields {
+ public:
+  Fields(const ordered_json& object, std::string where, std::initializer_list<const char*> known)
+      : object_(object), where_(std::move(where)) {
+    if (!object.is_object()) fail(fmt::format("expected an object, got {}", object.dump()));
+    for (const auto& [key, value] : object.items())
+      if (std::ranges::find(known, key) == known.end())
+        fail(fmt::format("there is no field '{}', allowed: {}", key, fmt::join(known, ", ")));
+  }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(ErrorCode::invalid_request, fmt::format("{}: {}", where_, what),
+                "docs/studies.md says what a study file holds");
+  }
+  const std::string& where() const { return where_; }
+  bool has(const char* key) const { return object_.contains(key); }
+
+  std::string text(const char* key, std::optional<std::string> otherwise = std::nullopt) const {
+    return get<std::string>(key, "a text", std::move(otherwise), &ordered_json::is_string);
+  }
+  bool flag(const char* key) const { return get<bool>(key, "true or false", false, &ordered_json::is_boolean); }
+  int number(const char* key, int least, int otherwise) const {
+    const int value = get<int>(key, "a number", otherwise, &ordered_json::is_number_integer);
+    if (value < least) fail(fmt::format("{} is {}, expected at least {}", key, value, least));
+    return value;
+  }
+  std::vector<double> numbers(const char* key) const {
+    std::vector<double> values;
+    for (const ordered_json& value : list(key)) {
+      if (!value.is_number()) fail(fmt::format("{}: expected numbers, got {}", key, value.dump()));
+      values.push_back(value);
+    }
+    return values;
+  }
+  const ordered_json& list(const char* key) const {
+    static const ordered_json nothing = ordered_json::array();
+    if (!has(key)) return nothing;
+    if (!object_[key].is_array()) fail(fmt::format("{}: expected a list, got {}", key, object_[key].dump()));
+    return object_[key];
+  }
+  ordered_json object(const char* key) const {
+    if (!has(key)) return ordered_json::object();
+    if (!object_[key].is_object()) fail(fmt::format("{}: expected an object, got {}", key, object_[key].dump()));
+    return object_[key];
+  }
+
+ private:
+  template <class T>
+  T get(const char* key, const char* expected, std::optional<T> otherwise,
+        bool (ordered_json::*is)() const noexcept) const {
+    if (!has(key) && otherwise) return *otherwise;
+    if (!has(key)) fail(fmt::format("{} is missing", key));
+    if (!(object_[key].*is)()) fail(fmt::format("{}: expected {}, got {}", key, expected, object_[key].dump()));
+    return object_[key].get<T>();
+  }
+
+  const ordered_json& object_;
+  std::string where_;
+};
+
+// The points of a series: what each adds to the options, and where it is on the axis.
+struct Point {
+  double at = 0;
+  ordered_json options;
+};
+
+std::vector<Point> points_of(const Fields& series) {
+  const ordered_json vary = series.object("vary");
+  std::vector<double> at = series.numbers("at");
+  for (const auto& [key, values] : vary.items()) {
+    if (!values.is_array() || values.empty()) series.fail(fmt::format("vary: {}: expected a list", key));
+    if (at.empty())
+      for (const ordered_json& value : values)
+        if (value.is_number()) at.push_back(value);
+    if (values.size() != at.size())
+      series.fail(fmt::format("vary: {} has {} values for {} points; without numbers, 'at' says where they are", key,
+                              values.size(), at.size()));
+  }
+  if (at.empty()) at = {1};
+  std::vector<Point> points;
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    points.push_back({at[i], ordered_json::object()});
+    for (const auto& [key, values] : vary.items()) points.back().options[key] = values[i];
+  }
+  return points;
+}
+
+FigureSpec figure_of(const ordered_json& object, const std::string& where, const Study& study) {
+  const Fields fields(object, where, {"kind", "title", "x", "x_title", "y", "log_x", "log_y", "guide"});
+  FigureSpec figure{.title = fields.text("title", ""),
+                    .x = fields.text("x", "at"),
+                    .y = fields.text("y", ""),
+                    .x_title = fields.text("x_title", ""),
+                    .log_x = fields.flag("log_x"),
+                    .log_y = fields.flag("log_y"),
+                    .guide = fields.text("guide", "")};
+  const std::string kind = fields.text("kind", "curve");
+  if (kind == "curve") {
+    if (figure.x != "at") find_gauge(figure.x);
+    find_gauge(figure.y);
+  } else if (kind == "sweeps") {
+    figure.kind = FigureSpec::Kind::sweeps;
+    if (figure.y != "ess" && figure.y != "reward" && figure.y != "renewed")
+      fields.fail(fmt::format("y is '{}', allowed for sweeps: ess, reward, renewed", figure.y));
+  } else if (kind == "times") {
+    figure.kind = FigureSpec::Kind::times;
+  } else if (kind == "texts") {
+    figure.kind = FigureSpec::Kind::texts;
+  } else {
+    fields.fail(fmt::format("kind is '{}', allowed: curve, sweeps, times, texts", kind));
+  }
+  if (!figure.guide.empty() && std::ranges::find(study.series, figure.guide) == study.series.end())
+    fields.fail(fmt::format("guide: there is no series '{}'", figure.guide));
+  return figure;
+}
+
+Claim claim_of(const ordered_json& object, const std::string& where, const Study& study) {
+  const Fields fields(object, where, {"says", "more", "than", "of", "at"});
+  Claim claim{fields.text("says"), fields.text("more"), fields.text("than"), fields.text("of"), fields.numbers("at")};
+  find_gauge(claim.of);
+  for (const std::string& name : {claim.more, claim.than})
+    if (std::ranges::find(study.series, name) == study.series.end())
+      fields.fail(fmt::format("there is no series '{}', allowed: {}", name, fmt::join(study.series, ", ")));
+  return claim;
+}
+
+ordered_json apply_full(ordered_json object) {
+  if (object.contains("full") && object["full"].is_object()) {
+    const ordered_json full = object["full"];
+    for (const auto& [key, value] : full.items()) {
+      if (key == "options" && object.contains(key))
+        object[key].update(value);
+      else
+        object[key] = value;
+    }
+  }
+  object.erase("full");
+  return object;
+}
+
+struct Part {  // of a grid: a panel or a series
+  std::string where;
+  ordered_json options;
+  std::vector<Point> points;
+};
+
+GenerateOptions options_of(const ordered_json& common, const Part& panel, const Part& series, const Point& point) {
+  ordered_json all = common;
+  for (const ordered_json* more : {&panel.options, &series.options, &point.options}) all.update(*more);
+  return from_config(all.dump(), series.where);
+}
+
+}  // namespace
+
+Study parse_study(std::string_view text, const std::string& name, const StudySizes& sizes) {
+  ordered_json object = ordered_json::parse(text, nullptr, false, true);
+  if (!object.is_object())
+    throw Error(ErrorCode::invalid_request, fmt::format("study {}: not a JSON object", name),
+                "docs/studies.md says what a study file holds");
+  if (sizes.full) object = apply_full(std::move(object));
+  if (sizes.limit) object["limit"] = *sizes.limit;
+  if (sizes.samples) object["samples"] = *sizes.samples;
+  if (sizes.repeats) object["repeats"] = *sizes.repeats;
+  const Fields fields(object, "study " + name,
+                      {"title", "about", "task", "limit", "samples", "repeats", "perplexity", "options", "panels",
+                       "series", "figures", "claims", "full"});
+  object.erase("full");  // the rest is the study
+  Study study{.name = name,
+              .title = fields.text("title"),
+              .about = fields.text("about", ""),
+              .task = fields.text("task"),
+              .limit = fields.number("limit", 0, 0),
+              .samples = fields.number("samples", 1, 1),
+              .repeats = fields.number("repeats", 1, 1),
+              .perplexity = fields.number("perplexity", 0, 0),
+              .definition = object.dump()};
+  const auto place = [&](const char* list, std::size_t i) {
+    return fmt::format("{}: {}[{}]", fields.where(), list, i);
+  };
+  std::vector<Part> panels, series;
+  for (const ordered_json& given : fields.list("panels")) {
+    const Fields panel(given, place("panels", panels.size()), {"name", "options", "label", "judge"});
+    study.panels.push_back({panel.text("name"), panel.text("label", ""), panel.text("judge", "")});
+    panels.push_back({panel.where(), panel.object("options"), {}});
+  }
+  if (panels.empty()) study.panels.emplace_back(), panels.push_back({fields.where(), ordered_json::object(), {}});
+  for (const ordered_json& given : fields.list("series")) {
+    const Fields one(given, place("series", series.size()), {"name", "options", "at", "vary"});
+    study.series.push_back(one.text("name"));
+    series.push_back({one.where(), one.object("options"), points_of(one)});
+  }
+  if (series.empty()) fields.fail("series: expected at least one");
+  for (std::size_t p = 0; p < panels.size(); ++p)
+    for (std::size_t s = 0; s < series.size(); ++s)
+      for (const Point& point : series[s].points)
+        study.cells.push_back({p, s, point.at, options_of(fields.object("options"), panels[p], series[s], point)});
+  for (const ordered_json& given : fields.list("figures"))
+    study.figures.push_back(figure_of(given, place("figures", study.figures.size()), study));
+  for (const ordered_json& given : fields.list("claims"))
+    study.claims.push_back(claim_of(given, place("claims", study.claims.size()), study));
+  return study;
+}
+
+Study read_study(const std::filesystem::path& file, const StudySizes& sizes) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in || std::filesystem::is_directory(file))
+    throw Error(ErrorCode::invalid_request, fmt::format("study '{}' cannot be read", file.string()));
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  return parse_study(text, file.stem().string(), sizes);
+}
+
+}  // namespace pgdlm

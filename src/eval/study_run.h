@@ -1,0 +1,60 @@
+// Carries a study out, and reads what was found. A store knows a study by its definition and the files it reads; each
+// of its items is one evaluation with what was measured of its texts.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "eval/evaluation.h"
+#include "eval/measurement.h"
+#include "eval/study.h"
+
+namespace pgdlm {
+
+// The evaluations of a study: every repeat of the first cell, then of the second, and so on.
+struct StudyPlan {
+  Study study;
+  std::vector<Question> questions;
+  std::vector<Evaluation> evaluations;
+};
+StudyPlan plan_study(Study study, std::vector<Question> questions, Runner& runner);
+
+// What it will cost, one evaluation at a time: forwards asked for, as the method and the process make them likely.
+double expected_forwards(const Evaluation& evaluation);
+
+// Returns false if it was stopped before the end. `phase` hears what is going on now.
+using Phase = std::function<Runner::Progress(const std::string& what)>;
+bool run_study(const StudyPlan& plan, Runner& runner, Measurer& measurer, RunStore& store, const Phase& phase,
+               const std::stop_token& stop);
+
+// A cell with all of its texts: those of a question together, repeat after repeat.
+struct FinishedCell {
+  Cell cell;  // its options are settled
+  std::vector<Text> texts;
+};
+struct FinishedStudy {
+  Study study;
+  std::vector<Question> questions;
+  std::vector<FinishedCell> cells;
+  std::string begun;
+
+  const FinishedCell* find(std::size_t panel, const std::string& series, double at) const;  // null: none
+};
+
+// Studies of a store that are finished, oldest first. Of several with the same name only the last.
+std::vector<FinishedStudy> finished_studies(const RunStore& store);
+
+// What `pgdlm runs` says of a run that is no evaluation.
+std::string describe_study_run(const StoredRun& run);
+
+// A figure of a cell: over all texts, and how far the repeats are apart.
+struct Measured {
+  Mean mean;                        // as people read it
+  std::optional<double> deviation;  // standard deviation over repeats; nothing for one
+};
+std::optional<Measured> measured(const FinishedStudy& study, const FinishedCell& cell, const Gauge& gauge);
+
+}  // namespace pgdlm

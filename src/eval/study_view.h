@@ -1,0 +1,30 @@
+// What a finished study shows: its figures, the tables behind them, whether its claims hold, and all numbers for other
+// programs. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "eval/study_run.h"
+#include "eval/table.h"
+
+namespace pgdlm {
+
+// One for each panel, or a single one.
+std::vector<Table> tables_of(const FinishedStudy& study, const FigureSpec& figure);
+std::string svg_of(const FinishedStudy& study, const FigureSpec& figure);  // empty: it is a table only
+
+// Paired differences, question by question. A claim holds beyond two standard errors, and so does its opposite;
+// otherwise it says how many questions would tell.
+Table claims_of(const FinishedStudy& study);
+
+// Every cell with every figure that it has, in the unit people read. What differs from one day to another is apart:
+// all else is the same bytes after any interruption.
+Table overview_of(const FinishedStudy& study);
+Table efforts_of(const FinishedStudy& study);
+Table numbers_of(const FinishedStudy& study);  // a line for each figure, for a spreadsheet
+
+// A self-contained page. `machine` says where it was made.
+std::string html_report(const std::vector<FinishedStudy>& studies, const std::string& machine);
+
+}  // namespace pgdlm

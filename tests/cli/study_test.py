@@ -1,0 +1,159 @@
+"""pgdlm study: many ways of asking, through any number of deaths. pgdlm report: the page."""
+import json
+import os
+import random
+import re
+import signal
+import sqlite3
+import subprocess
+import unittest
+from html.parser import HTMLParser
+
+from program import PGDLM, ProgramTest
+
+STUDY = {
+    "title": "Methods on the toy", "task": "task.jsonl", "samples": 4, "repeats": 2, "perplexity": 2,
+    "options": {"model": "toy", "n_predict": 8},
+    "panels": [{"name": mood, "options": {"reward": mood}, "judge": f"sentiment:{mood}"} for mood in ("positive", "negative")],
+    "series": [{"name": "greedy", "options": {"method": "greedy"}},
+               {"name": "best of n", "options": {"method": "bon"}, "vary": {"particles": [2, 8]}},
+               {"name": "PG", "options": {"method": "pg", "iterations": 2}, "at": [2, 8], "vary": {"particles": [2, 4]}}],
+    "figures": [{"x": "particles_used", "y": "reward"}, {"kind": "sweeps", "y": "ess"}, {"kind": "times"},
+                {"kind": "texts"}],
+    "claims": [{"says": "PG beats best of n", "more": "PG", "than": "best of n", "of": "reward"}],
+}
+ASKED = ["study", "toy.json", "--store", "runs.db"]
+
+
+class Balanced(HTMLParser):
+    """Every tag that is opened is closed, in order."""
+    def __init__(self):
+        super().__init__()
+        self.open, self.faults, self.outside = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.outside += [value for name, value in attributes if name in ("src", "href") and not value.startswith("#")]
+        if tag not in ("meta",):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        pass
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(tag)
+
+
+class Study(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("task.jsonl", "".join(json.dumps({"prompt": p}) + "\n" for p in ("the movie", "a film", "the plot")))
+        self.write("toy.json", json.dumps(STUDY))
+
+    def write(self, name, text):
+        with open(self.path(name), "w") as file:
+            file.write(text)
+
+    def read(self, name):
+        with open(self.path(name)) as file:
+            return file.read()
+
+    def refused(self, words, *args):
+        result = self.run_pgdlm(*args)
+        self.assertEqual(result.returncode, 2, f"{args}: {result.stderr}")
+        for word in words:
+            self.assertIn(word, result.stderr)
+
+    def stored(self):
+        """Every result under the name and the plan of its run."""
+        try:
+            with sqlite3.connect(f"file:{self.path('runs.db')}?mode=ro", uri=True) as store:
+                return store.execute("SELECT name, plan, number, result FROM results JOIN runs ON run = id "
+                                     "ORDER BY name, plan, number").fetchall()
+        except sqlite3.OperationalError:
+            return []
+
+    def test_killed_at_fifty_moments_it_ends_the_same(self):
+        tables = self.ok(*ASKED).stdout
+        self.ok("report", "--store", "runs.db", "--csv", "whole.csv")
+        expected = self.stored()
+        os.remove(self.path("runs.db"))
+        rng = random.Random(1)
+        kills = 0
+        while kills < 50:
+            known = len(self.stored())
+            # Some before anything is done, some in the middle of measuring; the last ones find nothing left to do.
+            wanted = min(len(expected), known + rng.choice([0, 0, 1, 2, 5, len(expected) // 25]))
+            with subprocess.Popen([PGDLM, *ASKED], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+                for _ in range(rng.randint(0, 40)):
+                    os.sched_yield()
+                while run.poll() is None and len(self.stored()) < wanted:
+                    pass
+                run.send_signal(signal.SIGKILL)
+            kills += 1
+        self.assertEqual(self.ok(*ASKED).stdout, tables)
+        self.assertEqual(self.stored(), expected)
+        self.ok("report", "--store", "runs.db", "--csv", "killed.csv")
+        self.assertEqual(self.read("killed.csv"), self.read("whole.csv"))
+
+    def test_ctrl_c_says_how_to_go_on(self):
+        many = [*ASKED, "--samples", "500"]
+        with subprocess.Popen([PGDLM, *many], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              text=True) as run:
+            while run.poll() is None and not self.stored():
+                pass
+            run.send_signal(signal.SIGINT)
+            message = run.stderr.read()
+        self.assertEqual(run.returncode, 130)
+        self.assertIn("the same command goes on", message)
+
+    def test_the_page_holds_all_it_shows(self):
+        self.ok(*ASKED)
+        self.assertIn("report.html: 1 study", self.ok("report", "--store", "runs.db").stdout)
+        page = self.read("report.html")
+        balanced = Balanced()
+        balanced.feed(page)
+        self.assertEqual((balanced.open, balanced.faults, balanced.outside), ([], [], []))
+        self.assertEqual(page.count("<svg"), 3)  # the texts are a table
+        for words in ("Methods on the toy", "PG beats best of n", "particles_used"):
+            self.assertIn(words, page)
+        self.assertNotRegex(page, r"\bnan\b|\binf\b")
+
+    def test_tables_and_claims(self):
+        tables = self.ok(*ASKED).stdout
+        self.assertRegex(tables, r"positive: reward\nmethod +1 +2 +8\n")
+        self.assertRegex(tables, r"\nPG +– +-?\d")
+        self.assertRegex(tables, r"PG beats best of n +positive: 8 +[+-]\d")
+        self.assertEqual(len(re.findall("holds|does not hold|unresolved", tables)), 4)
+
+    def test_the_plan_before_the_work(self):
+        plan = self.ok(*ASKED, "--dry-run", "--repeats", "3").stdout
+        self.assertIn("in all 360 texts", plan)  # 10 cells, 3 questions, 4 samples, 3 times
+        self.assertFalse(os.path.exists(self.path("runs.db")))
+
+    def test_runs_are_listed(self):
+        self.ok(*ASKED)
+        listed = self.ok("runs", "--store", "runs.db").stdout
+        self.assertIn("study toy, its evaluations", listed)
+        self.assertIn("measure of texts: judge sentiment:positive perplexity", listed)
+
+    def test_mistakes(self):
+        self.refused(["study is 'nothing'", "--list"], "study", "nothing")
+        self.refused(["STUDY is missing"], "study")
+        self.refused(["'none.json' cannot be read"], "study", "none.json")
+        self.refused(["limit is '-1'"], *ASKED, "--limit", "-1")
+        self.refused(["there is no file 'runs.db'"], "report", "--store", "runs.db")
+        self.write("toy.json", json.dumps({**STUDY, "task": "other.jsonl"}))
+        self.refused(["other.jsonl"], *ASKED)
+        self.write("toy.json", json.dumps({**STUDY, "panels": [{"name": "a", "judge": "sentiment:great"}]}))
+        self.refused(["judge is 'sentiment:great', allowed labels: negative, positive"], *ASKED)
+        self.write("toy.json", json.dumps({**STUDY, "figures": [{"y": "speed"}]}))
+        self.refused(["figure is 'speed', allowed: accuracy"], *ASKED)
+        self.write("toy.json", json.dumps(STUDY))
+        self.ok(*ASKED)
+        self.refused(["there is no finished study 'math'", "allowed: toy"], "report", "math", "--store", "runs.db")
+        self.refused(["cannot be written"], "report", "--store", "runs.db", "--out", "no/where.html")
+
+
+if __name__ == "__main__":
+    unittest.main()
