@@ -125,6 +125,7 @@ def save_hf(model: ProcessReward, folder: Path, tokenizer_json: str, special: di
         "num_key_value_heads": c["num_attention_heads"], "hidden_act": "silu", "tie_word_embeddings": False,
         "use_sliding_window": False, "torch_dtype": "float32", "bos_token_id": special["end"],
         "eos_token_id": special["im_end"], "pad_token_id": special["end"], "step_separator": "\n",  # a step is a line
+        "step_join": "min",  # it sees a fault where it is made, less so a line later
     }
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     (folder / "tokenizer.json").write_text(tokenizer_json)

@@ -8,6 +8,7 @@
 #include "catalog/shelf.h"
 #include "cli/commands.h"
 #include "cli/npy.h"
+#include "cli/printable.h"
 #include "models/model.h"
 #include "text/chat.h"
 #include "text/tokenizer.h"
@@ -51,8 +52,8 @@ void print_role(const Model& model) {
       break;
     case Role::classifier: fmt::print("labels         {}\n", fmt::join(model.labels(), ", ")); break;
     case Role::process_reward:
-      fmt::print("step token     {}\nsteps end with {}\n", model.step_token(),
-                 nlohmann::json(model.step_separator()).dump());
+      fmt::print("step token     {}\nsteps end with {}\nsteps joined   {}\n", model.step_token(),
+                 nlohmann::json(model.step_separator()).dump(), printable(model.step_join()));
       break;
     case Role::trunk: fmt::print("               no head: it can be looked at, not used\n"); break;
   }

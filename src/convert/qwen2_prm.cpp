@@ -26,11 +26,13 @@ void set_step_keys(const JsonFile& config, const HfTokenizer& tokenizer, Plan& p
   const auto id = tokenizer.id_of(kStepToken);
   if (!id) plan.fail(std::string("the vocabulary has no token '") + kStepToken + "', at which steps are scored");
   plan.set("reward.step_token_id", *id);
-  // Ours, for models that were taught other steps than paragraphs.
-  if (const auto given = config.json().find("step_separator"); given != config.json().end()) {
+  // Ours, for models that were taught other steps than paragraphs, or whose last step does not speak for all.
+  for (const char* key : {"step_separator", "step_join"}) {
+    const auto given = config.json().find(key);
+    if (given == config.json().end()) continue;
     if (!given->is_string() || given->get<std::string>().empty())
-      config.fail("step_separator: expected a text that is not empty, got " + given->dump());
-    plan.set("reward.step_separator", given->get<std::string>());
+      config.fail(std::string(key) + ": expected a text that is not empty, got " + given->dump());
+    plan.set(std::string("reward.") + key, given->get<std::string>());
   }
 }
 

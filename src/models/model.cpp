@@ -126,6 +126,7 @@ void Model::read_role(const ModelOptions& options) {
     if (step_separator_.empty())
       throw Error(ErrorCode::bad_model,
                   file_->path() + ": key reward.step_separator is empty, expected what ends a step");
+    step_join_ = file_->get<std::string>("reward.step_join").value_or("last");
   } else if (architecture_ == "bert" && file_->find("cls.output.weight") != nullptr) {
     role_ = Role::classifier;
     labels_ = read_labels(*file_, s.outputs);

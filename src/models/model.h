@@ -48,6 +48,7 @@ class Model {
   const std::vector<std::string>& labels() const { return labels_; }     // of a classifier, one per output
   Token step_token() const { return step_token_; }                       // of a process reward
   const std::string& step_separator() const { return step_separator_; }  // what stands between two steps
+  const std::string& step_join() const { return step_join_; }  // how its steps make one score, if nobody says otherwise
   Runtime& runtime() { return *runtime_; }
 
  private:
@@ -60,7 +61,7 @@ class Model {
   DiffusionHints diffusion_;
   std::vector<std::string> labels_;
   Token step_token_ = -1;
-  std::string step_separator_;
+  std::string step_separator_, step_join_;
   std::unique_ptr<Runtime> runtime_;
 };
 

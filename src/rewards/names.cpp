@@ -30,7 +30,6 @@ Scale parse_scale(const std::string& word) {
 }
 
 Aggregation parse_aggregation(const std::string& word) {
-  if (word.empty()) return Aggregation::last;
   return choose<Aggregation, 5>("what joins the steps", word,
                                 {{{"last", Aggregation::last},
                                   {"min", Aggregation::min},

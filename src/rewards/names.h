@@ -8,6 +8,6 @@
 namespace pgdlm {
 
 Scale parse_scale(const std::string& word);
-Aggregation parse_aggregation(const std::string& word);  // last, if empty
+Aggregation parse_aggregation(const std::string& word);
 
 }  // namespace pgdlm

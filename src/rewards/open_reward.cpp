@@ -123,7 +123,8 @@ class Opener {
     const std::shared_ptr<Model> model = load(*path);
     if (model->role() == Role::classifier) return make_classifier_reward(model, argument, scale.value_or(Scale::log));
     if (model->role() == Role::process_reward)
-      return make_process_reward(model, parse_aggregation(argument), scale.value_or(Scale::p));
+      return make_process_reward(model, parse_aggregation(argument.empty() ? model->step_join() : argument),
+                                 scale.value_or(Scale::p));
     throw Error(ErrorCode::invalid_request, fmt::format("reward: {} is a {}, expected a classifier or a process reward",
                                                         model->file()->path(), role_name(model->role())));
   }

@@ -1,7 +1,8 @@
 // Rewards by their expressions, as `--reward` takes them (expression.h). A term is
 //
 //   MODEL[:LABEL][@SCALE]   a classifier: log p(label), or p or its logit as SCALE says
-//   MODEL[:JOIN][@SCALE]    a process reward: p after the last step, or the steps' min, prod or mean, or model
+//   MODEL[:JOIN][@SCALE]    a process reward: p after the last step, the steps' min, prod or mean, or model; without
+//                           JOIN as its file says
 //   contains:WORDS  regex:/PATTERN/[i]  json  answer:NUMBER      1 if the reply keeps the rule, else 0
 //   length:A..B             0, less 1 for each word the reply is off
 //   must:TERM               of a rule: a text that breaks it is forbidden

@@ -62,11 +62,21 @@ TEST_F(OpenReward, ByNameFileAndLabel) {
   EXPECT_EQ(score("mood:" + labels.front()), score(tiny("roberta-classifier").string() + ":" + labels.front()));
   EXPECT_NE(score("mood:" + labels.front()), score("mood:" + labels.back()));
   EXPECT_NE(score("mood"), score("mood-large"));
-  EXPECT_EQ(score("steps"), score("steps:last"));
   EXPECT_NEAR(score("mood@p"), std::exp(score("mood")), 1e-12);
   EXPECT_NEAR(score("mood-nano:" + labels.back() + "@logit"), std::log(score("mood@p") / (1 - score("mood@p"))), 1e-9);
   EXPECT_NEAR(score("steps@log"), std::log(score("steps")), 1e-12);
   EXPECT_NEAR(score("2*mood@p - steps"), 2 * score("mood@p") - score("steps"), 1e-12);
+}
+
+TEST_F(OpenReward, AProcessRewardJoinsItsStepsAsItsFileSays) {
+  const std::vector<Token> text = writer->encode("a; one two; three; four five", "test");
+  const Candidate candidate{text, 1};
+  const auto score = [&](const std::string& name) {
+    return open_reward(name, writer, one_thread)->score({&candidate, 1})[0];
+  };
+  EXPECT_EQ(score("steps"), score("steps:min"));
+  EXPECT_NE(score("steps:min"), score("steps:mean"));
+  EXPECT_EQ(load(tiny("qwen2-prm"), Where::cpu)->step_join(), "last");  // a file that says nothing
 }
 
 TEST_F(OpenReward, WhatThereIsNotIsRefused) {

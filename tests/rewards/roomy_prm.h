@@ -17,6 +17,7 @@ inline std::filesystem::path roomy_prm() {
     nlohmann::json config = nlohmann::json::parse(std::ifstream(folder / "config.json"));
     config["max_position_embeddings"] = 512;
     config["step_separator"] = ";";
+    config["step_join"] = "min";
     std::ofstream(folder / "config.json") << config;
     convert(folder, file, {.type = GGML_TYPE_F32});
     return file;
