@@ -18,7 +18,7 @@ h3{font-size:1em;margin:1.8em 0 .4em}.quiet{color:#666;font-size:.9em}
 table{border-collapse:collapse;margin:1em 0 1.6em;font-size:.86em;font-variant-numeric:tabular-nums}
 caption{text-align:left;font-weight:600;padding:.3em 0}
 th{text-align:right;border-top:1.6px solid #222;border-bottom:1px solid #222;padding:.25em .7em;font-weight:600}
-td{text-align:right;padding:.2em .7em}td.words,th.words{text-align:left;vertical-align:top}
+td{text-align:right;padding:.2em .7em}th.group{text-align:center;border-bottom:none}td.words,th.words{text-align:left;vertical-align:top}
 tbody tr:last-child td{border-bottom:1.6px solid #222}td.best{font-weight:700}
 .scroll,figure{overflow-x:auto}
 figure{margin:1em 0}svg{max-width:none}summary{cursor:pointer;margin:.8em 0;color:#0072B2;font-size:.9em}

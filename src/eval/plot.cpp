@@ -18,13 +18,15 @@ constexpr int kMarks = 5;
 
 constexpr double kWidth = 330, kHeight = 270;                       // of one plot
 constexpr double kLeft = 56, kRight = 12, kTop = 30, kBottom = 46;  // around its axes
-constexpr double kLegendLine = 20, kLetter = 6.6;                   // pixels; the mean width of a letter
+constexpr std::size_t kPerRow = 3;
+constexpr double kLegendLine = 20, kLetter = 6.6;  // pixels; the mean width of a letter
 
 // From values to pixels along one axis.
 class Axis {
  public:
-  Axis(double low, double high, bool logarithmic, double from, double to)
-      : logarithmic_(logarithmic), from_(from), to_(to) {
+  // `finest`: ticks are not closer than this.
+  Axis(double low, double high, bool logarithmic, double from, double to, double finest = 0)
+      : logarithmic_(logarithmic), from_(from), to_(to), finest_(finest) {
     if (!(low < high)) low -= 0.5, high += 0.5;  // a single value, or none
     const double room = 0.06 * (warp(high) - warp(low));
     low_ = warp(low) - room;
@@ -45,7 +47,7 @@ class Axis {
     }
     const double rough = (high_ - low_) / 5, magnitude = std::pow(10, std::floor(std::log10(rough)));
     const double digit = rough / magnitude;
-    const double step = magnitude * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10);
+    const double step = std::max(finest_, magnitude * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10));
     for (double at = std::ceil(low_ / step - 1e-9) * step; at <= high_ + 1e-9; at += step) all.push_back(at);
     return all;
   }
@@ -56,7 +58,7 @@ class Axis {
   }
 
   bool logarithmic_;
-  double from_, to_, low_ = 0, high_ = 1;
+  double from_, to_, finest_, low_ = 0, high_ = 1;
 };
 
 std::string number(double value) { return fmt::format("{:.4g}", std::abs(value) < 1e-12 ? 0 : value); }
@@ -102,7 +104,12 @@ bool drawable(const PlotPoint& p, const PlotStyle& style) {
 
 struct Range {
   double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
-  void take(double value) { low = std::min(low, value), high = std::max(high, value); }
+  bool whole = true;  // all are whole numbers
+
+  void take(double value) {
+    low = std::min(low, value), high = std::max(high, value);
+    whole = whole && value == std::round(value);
+  }
   bool empty() const { return low > high; }
 };
 
@@ -161,9 +168,9 @@ std::vector<std::string> names_of(const std::vector<Plot>& plots, bool guides) {
 }
 
 // The legend and how high it is.
-std::pair<std::string, double> draw_legend(const std::vector<Plot>& plots, double width) {
+std::pair<std::string, double> draw_legend(const std::vector<Plot>& plots, double width, double top) {
   std::string svg;
-  double x = kLeft, y = kHeight + 12;
+  double x = kLeft, y = top + 12;
   const auto entry = [&](const std::string& name, const std::string& sample) {
     const double room = 36 + kLetter * static_cast<double>(name.size());
     if (x + room > width && x > kLeft) x = kLeft, y += kLegendLine;
@@ -180,7 +187,7 @@ std::pair<std::string, double> draw_legend(const std::vector<Plot>& plots, doubl
   }
   for (const std::string& name : names_of(plots, true))
     entry(name, R"(<line x1="0" x2="20" y1="0" y2="0" stroke="#777" stroke-dasharray="2 3"/>)");
-  return {svg, y + kLegendLine - kHeight};
+  return {svg, y + kLegendLine - top};
 }
 
 }  // namespace
@@ -218,22 +225,24 @@ std::string to_svg(const std::vector<Plot>& plots, const PlotStyle& style) {
           all_y.take(style.log_y ? p.y : p.y - p.error.value_or(0));
         }
     if (all_y.empty()) all_y.take(1);
-    const Axis x(all_x.low, all_x.high, style.log_x, kLeft, kWidth - kRight);
+    const Axis x(all_x.low, all_x.high, style.log_x, kLeft, kWidth - kRight, all_x.whole ? 1 : 0);
     const Axis y(all_y.low, all_y.high, style.log_y, kHeight - kBottom, kTop);
     std::string plot = draw_axes(x, y, plots[i], style);
     for (const PlotLine& line : plots[i].lines) {
       const auto place = static_cast<std::size_t>(std::ranges::find(names, line.name) - names.begin());
       plot += draw_line(line, look_of(place), x, y, style);
     }
-    body += fmt::format(R"_(<g transform="translate({:.0f},0)">{}</g>)_", static_cast<double>(i) * kWidth, plot);
+    body += fmt::format(R"_(<g transform="translate({:.0f},{:.0f})">{}</g>)_",
+                        static_cast<double>(i % kPerRow) * kWidth, static_cast<double>(i / kPerRow) * kHeight, plot);
   }
-  const double width = std::max(1.0, static_cast<double>(plots.size())) * kWidth;
-  const auto [legend, legend_height] = draw_legend(plots, width);
+  const double width = static_cast<double>(std::clamp(plots.size(), std::size_t{1}, kPerRow)) * kWidth;
+  const double height = static_cast<double>((plots.size() + kPerRow - 1) / kPerRow) * kHeight;
+  const auto [legend, legend_height] = draw_legend(plots, width, height);
   return fmt::format(
       R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.0f} {1:.0f}" width="{0:.0f}" height="{1:.0f}" )"
       R"(font-family="Helvetica, Arial, sans-serif" font-size="12" fill="#222">)"
       R"(<style>.grid{{stroke:#e3e3e3}}.axis{{stroke:#555}}</style>{2}{3}</svg>)",
-      width, kHeight + legend_height, body, legend);
+      width, height + legend_height, body, legend);
 }
 
 }  // namespace pgdlm

@@ -157,6 +157,8 @@ void Runner::run(const std::vector<Order>& orders, RunStore& store, const Progre
   }
   progress(done, all);
   for (auto& [engine, places] : groups) {
+    // Items of one number are often one question, asked in many ways: side by side, what they share is in the memo.
+    std::ranges::stable_sort(places, {}, &Place::number);
     Bench& at = bench(places.front().item().model);
     const auto request = [&](const Place& place) {
       return make_request(place.item(), *at.model, at.reward(place.item().reward, options_.rewards));

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -15,13 +17,19 @@ namespace {
 
 constexpr const char* kNothing = "–";
 
-std::string plus_minus(double value, const std::optional<double>& error) {
-  const double size = std::max(std::abs(value), error.value_or(0));
-  const int digits = size >= 100 ? 0 : size >= 1 ? 1 : 3;
+std::string plus_minus(double value, const std::optional<double>& error, int digits) {
   return error ? fmt::format("{:.{}f} ± {:.{}f}", value, digits, *error, digits)
                : fmt::format("{:.{}f}", value, digits);
 }
-std::string plus_minus(const Measured& m) { return plus_minus(m.mean.value, m.deviation ? m.deviation : m.mean.error); }
+// Small figures have more digits.
+std::string plus_minus(double value, const std::optional<double>& error) {
+  const double size = std::max(std::abs(value), error.value_or(0));
+  return plus_minus(value, error, size >= 1000 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
+}
+std::string plus_minus(const Measured& m, const Gauge& gauge) {
+  const std::optional<double>& error = m.deviation ? m.deviation : m.mean.error;
+  return gauge.unit == "%" ? plus_minus(m.mean.value, error, 1) : plus_minus(m.mean.value, error);
+}
 
 std::string title_of(const Gauge& gauge) {
   return gauge.unit.empty() ? gauge.title : fmt::format("{} ({})", gauge.title, gauge.unit);
@@ -76,20 +84,31 @@ void mark_best(Table& table, const std::vector<std::vector<double>>& values) {
   }
 }
 
-Table curve_table(const FinishedStudy& study, const FigureSpec& figure, std::size_t panel) {
-  std::set<double> places;
-  for (const FinishedCell* cell : cells_of(study, panel)) places.insert(cell->cell.at);
+// Columns are the panels' points.
+struct Column {
+  std::size_t panel = 0;
+  double at = 0;
+};
+
+Table curve_table(const FinishedStudy& study, const FigureSpec& figure, std::span<const std::size_t> panels) {
   const Gauge& gauge = find_gauge(figure.y);
-  Table table{.title = titled(study.study.panels[panel].name, title_of(gauge)), .head = {"method"}};
-  for (const double at : places) table.head.push_back(fmt::format("{:g}", at));
+  Table table{.title = title_of(gauge), .head = {"method"}};
+  std::vector<Column> columns;
+  for (const std::size_t panel : panels) {
+    std::set<double> places;
+    for (const FinishedCell* cell : cells_of(study, panel)) places.insert(cell->cell.at);
+    for (const double at : places) columns.push_back({panel, at}), table.head.push_back(fmt::format("{:g}", at));
+    if (const std::string& name = study.study.panels[panel].name; !name.empty())
+      table.groups.push_back({name, places.size()});
+  }
   std::vector<std::vector<double>> values;
   for (const std::string& series : study.study.series) {
     std::vector<std::string> row = {series};
     std::vector<double> numbers = {0};
-    for (const double at : places) {
+    for (const auto& [panel, at] : columns) {
       const FinishedCell* cell = study.find(panel, series, at);
       const std::optional<Place> place = cell != nullptr ? place_of(study, *cell, figure) : std::nullopt;
-      row.push_back(place ? plus_minus(place->y) : kNothing);
+      row.push_back(place ? plus_minus(place->y, gauge) : kNothing);
       if (place && figure.x == "particles_used" && std::abs(place->x - at) > 0.01 * at)
         row.back() += fmt::format(" ({:.1f})", place->x);  // what it really used, as in the paper's table
       numbers.push_back(place ? place->y.mean.value : std::nan(""));
@@ -244,7 +263,7 @@ Table table_of(const FinishedStudy& study, const std::function<bool(const Gauge&
         {study.study.panels[cell.cell.panel].name, name_of(study, cell), fmt::format("{:g}", cell.cell.at)});
     for (const Gauge* gauge : shown) {
       const std::optional<Measured> m = measured(study, cell, *gauge);
-      table.rows.back().push_back(m ? plus_minus(*m) : kNothing);
+      table.rows.back().push_back(m ? plus_minus(*m, *gauge) : kNothing);
     }
   }
   return table;
@@ -253,10 +272,19 @@ Table table_of(const FinishedStudy& study, const std::function<bool(const Gauge&
 }  // namespace
 
 std::vector<Table> tables_of(const FinishedStudy& study, const FigureSpec& figure) {
+  constexpr std::size_t kWidest = 3;  // panels side by side
+  std::vector<std::size_t> panels(study.study.panels.size());
+  std::iota(panels.begin(), panels.end(), 0);
   std::vector<Table> tables;
-  for (std::size_t panel = 0; panel < study.study.panels.size(); ++panel) {
+  if (figure.kind == FigureSpec::Kind::curve) {
+    for (std::size_t first = 0; first < panels.size(); first += kWidest)
+      tables.push_back(
+          curve_table(study, figure, std::span(panels).subspan(first, std::min(kWidest, panels.size() - first))));
+    return tables;
+  }
+  for (const std::size_t panel : panels) {
     switch (figure.kind) {
-      case FigureSpec::Kind::curve: tables.push_back(curve_table(study, figure, panel)); break;
+      case FigureSpec::Kind::curve: break;
       case FigureSpec::Kind::sweeps:
       case FigureSpec::Kind::times: tables.push_back(profile_table(study, figure, panel)); break;
       case FigureSpec::Kind::texts: tables.push_back(texts_table(study, panel)); break;

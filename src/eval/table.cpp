@@ -24,6 +24,20 @@ bool has_words(const Table& table, std::size_t column) {
   });
 }
 
+// Each name over the middle of its columns.
+std::string groups_line(const Table& table, const std::vector<std::size_t>& widths) {
+  if (table.groups.empty()) return "";
+  std::string line(widths[0], ' ');
+  std::size_t column = 1;
+  for (const Group& group : table.groups) {
+    std::size_t room = 0;
+    for (std::size_t i = 0; i < group.columns; ++i) room += 2 + widths[column++];
+    const std::size_t name = std::min(letters(group.name), room), left = (room - name + 2) / 2;
+    line += std::string(left, ' ') + group.name + std::string(room - name - std::min(left, room - name), ' ');
+  }
+  return line.erase(line.find_last_not_of(' ') + 1) + "\n";
+}
+
 bool is_best(const Table& table, std::size_t row, std::size_t column) {
   return !table.best.empty() && table.best[row][column];
 }
@@ -41,6 +55,7 @@ std::string to_text(const Table& table) {
   for (const std::vector<std::string>& line : lines)
     for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], letters(line[i]));
   std::string out = table.title.empty() ? "" : table.title + "\n";
+  out += groups_line(table, widths);
   for (const std::vector<std::string>& line : lines) {
     std::string text;
     for (std::size_t i = 0; i < line.size(); ++i) {
@@ -56,7 +71,11 @@ std::string to_text(const Table& table) {
 std::string to_html(const Table& table) {
   std::string out = "<table>";
   if (!table.title.empty()) out += "<caption>" + escape_html(table.title) + "</caption>";
-  out += "<thead><tr>";
+  out += "<thead>";
+  if (!table.groups.empty()) out += "<tr><th></th>";
+  for (const Group& group : table.groups)
+    out += fmt::format("<th class=\"group\" colspan=\"{}\">{}</th>", group.columns, escape_html(group.name));
+  out += table.groups.empty() ? "<tr>" : "</tr><tr>";
   for (std::size_t i = 0; i < table.head.size(); ++i)
     out += fmt::format("<th{}>{}</th>", has_words(table, i) ? " class=\"words\"" : "", escape_html(table.head[i]));
   out += "</tr></thead><tbody>";

@@ -121,7 +121,7 @@ class Study(ProgramTest):
 
     def test_tables_and_claims(self):
         tables = self.ok(*ASKED).stdout
-        self.assertRegex(tables, r"positive: reward\nmethod +1 +2 +8\n")
+        self.assertRegex(tables, r"reward\n +positive +negative\nmethod +1 +2 +8 +1 +2 +8\n")
         self.assertRegex(tables, r"\nPG +– +-?\d")
         self.assertRegex(tables, r"PG beats best of n +positive: 8 +[+-]\d")
         self.assertEqual(len(re.findall("holds|does not hold|unresolved", tables)), 4)
