@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "catalog/shelf.h"
 #include "eval/gauges.h"
 #include "options/config.h"
 #include "pgdlm/error.h"
@@ -147,18 +148,21 @@ Claim claim_of(const ordered_json& object, const std::string& where, const Study
   return claim;
 }
 
-ordered_json apply_full(ordered_json object) {
-  if (object.contains("full") && object["full"].is_object()) {
-    const ordered_json full = object["full"];
-    for (const auto& [key, value] : full.items()) {
-      if (key == "options" && object.contains(key))
-        object[key].update(value);
-      else
-        object[key] = value;
-    }
+// Replaces what `changes` names; options are added one by one.
+ordered_json changed(ordered_json study, const ordered_json& changes) {
+  for (const auto& [key, value] : changes.items()) {
+    if (key == "options" && study.contains(key) && study[key].is_object() && value.is_object())
+      study[key].update(value);
+    else
+      study[key] = value;
   }
-  object.erase("full");
-  return object;
+  return study;
+}
+
+ordered_json at_full_size(ordered_json study) {
+  const ordered_json full = study.contains("full") ? study["full"] : ordered_json::object();
+  study.erase("full");
+  return full.is_object() ? changed(std::move(study), full) : study;
 }
 
 struct Part {  // of a grid: a panel or a series
@@ -173,14 +177,23 @@ GenerateOptions options_of(const ordered_json& common, const Part& panel, const 
   return from_config(all.dump(), series.where);
 }
 
-}  // namespace
-
-Study parse_study(std::string_view text, const std::string& name, const StudySizes& sizes) {
+ordered_json parse_object(std::string_view text, const std::string& name) {
   ordered_json object = ordered_json::parse(text, nullptr, false, true);
   if (!object.is_object())
     throw Error(ErrorCode::invalid_request, fmt::format("study {}: not a JSON object", name),
                 "docs/studies.md says what a study file holds");
-  if (sizes.full) object = apply_full(std::move(object));
+  return object;
+}
+
+std::string read_text(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in || std::filesystem::is_directory(file))
+    throw Error(ErrorCode::invalid_request, fmt::format("study '{}' cannot be read", file.string()));
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+Study study_of(ordered_json object, const std::string& name, const StudySizes& sizes) {
+  if (sizes.full) object = at_full_size(std::move(object));
   if (sizes.limit) object["limit"] = *sizes.limit;
   if (sizes.samples) object["samples"] = *sizes.samples;
   if (sizes.repeats) object["repeats"] = *sizes.repeats;
@@ -224,12 +237,24 @@ Study parse_study(std::string_view text, const std::string& name, const StudySiz
   return study;
 }
 
+}  // namespace
+
+Study parse_study(std::string_view text, const std::string& name, const StudySizes& sizes) {
+  return study_of(parse_object(text, name), name, sizes);
+}
+
 Study read_study(const std::filesystem::path& file, const StudySizes& sizes) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in || std::filesystem::is_directory(file))
-    throw Error(ErrorCode::invalid_request, fmt::format("study '{}' cannot be read", file.string()));
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  return parse_study(text, file.stem().string(), sizes);
+  const std::string name = file.stem().string();
+  ordered_json object = parse_object(read_text(file), name);
+  if (const auto like = object.find("like"); like != object.end()) {
+    if (!like->is_string())
+      throw Error(ErrorCode::invalid_request,
+                  fmt::format("study {}: like: expected a name, got {}", name, like->dump()));
+    const std::filesystem::path base = find_study(like->get<std::string>());
+    object.erase("like");
+    object = changed(at_full_size(parse_object(read_text(base), base.stem().string())), object);
+  }
+  return study_of(std::move(object), name, sizes);
 }
 
 }  // namespace pgdlm

@@ -11,7 +11,8 @@
 //
 // Every series is run in every panel at each of its points; later options win over earlier ones. A point's options are
 // the i-th of each list in "vary", its place on the axis is the i-th of "at" (if not given, of the first list).
-// Repeats differ in their seeds. "full" replaces what it names, and adds to "options".
+// Repeats differ in their seeds. "full" replaces what it names, and adds to "options". A file with {"like": "control"}
+// is that study at its full size, with what the file itself names replaced and added in the same way.
 #pragma once
 
 #include <cstddef>
@@ -79,7 +80,7 @@ struct StudySizes {
   std::optional<int> limit, samples, repeats;
 };
 
-// Error{invalid_request} names the file and the field.
+// Error{invalid_request} names the file and the field. A text cannot be like another study, a file can.
 Study parse_study(std::string_view text, const std::string& name, const StudySizes& sizes = {});
 Study read_study(const std::filesystem::path& file, const StudySizes& sizes = {});
 

@@ -9,6 +9,11 @@ PGDLM = os.environ.get("PGDLM", os.path.join(os.path.dirname(__file__), "..", ".
 SMALL = ["-n", "8", "--diffusion-steps", "32", "-k", "4", "--iterations", "2"]  # quick, and it still resamples
 
 
+def run_program(*args, cwd=None, env=None):
+    return subprocess.run([PGDLM, *args], capture_output=True, text=True, cwd=cwd, timeout=120,
+                          env={**os.environ, **(env or {})})
+
+
 class ProgramTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -18,8 +23,8 @@ class ProgramTest(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def run_pgdlm(self, *args):
-        return subprocess.run([PGDLM, *args], capture_output=True, text=True, cwd=self.folder, timeout=120)
+    def run_pgdlm(self, *args, env=None):
+        return run_program(*args, cwd=self.folder, env=env)
 
     def ok(self, *args):
         result = self.run_pgdlm(*args)
