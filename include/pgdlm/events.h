@@ -48,6 +48,10 @@ struct Edited {                       // trace level only
   bool fresh = false;  // the value was estimated in this stage
   double value = 0;
 };
+struct Drafted {                      // live only, never in a trace: what a particle looks like on its way
+  int sweep = 0, step = 0, slot = 0;  // after this many denoising steps
+  std::vector<Token> canvas;
+};
 struct Selected {
   int sweep = 0, slot = 0;
   double reward = 0;
@@ -61,7 +65,7 @@ struct RunFinished {
   double reward = 0;
 };
 
-using Event = std::variant<RunStarted, Weighed, Resampled, Edited, Selected, Spent, RunFinished>;
+using Event = std::variant<RunStarted, Weighed, Resampled, Edited, Drafted, Selected, Spent, RunFinished>;
 
 // Called on the coordinator's thread, in the order of the run.
 class EventSink {

@@ -169,6 +169,9 @@ class Reward {
   virtual ~Reward() = default;
   virtual std::vector<double> score(std::span<const Candidate>) = 0;
   virtual bool accepts_prefixes() const { return false; }
+  // What it reads, where that is less than the candidate (its text without what follows the end, say): candidates of
+  // which it reads the same have the same score, and one of them is scored. Nothing: all of it. Any thread.
+  virtual std::optional<std::string> reads(const Candidate&) const { return std::nullopt; }
 };
 
 }  // namespace pgdlm

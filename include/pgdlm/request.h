@@ -34,6 +34,7 @@ struct Request {
   Settings settings;
   std::uint64_t seed = 0;
   bool trace = false;  // emit Edited events: the run can be replayed and resumed
+  bool live = false;   // emit Drafted events: somebody watches
   Recording recorded;  // to resume from: what it holds is not computed again
   std::string config;  // passed on in RunStarted
 };

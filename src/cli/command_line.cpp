@@ -51,6 +51,7 @@ void add_run_options(Adder add, RunOptions& run) {
   add({"file", "-f", "read the prompt from this file", "FILE"}, run.file);
   add({"n-samples", "", "independent texts with seeds seed, seed + 1, ..., batched together (1)"}, run.n_samples);
   add({"json", "", "print one JSON object instead of the text"}, run.json);
+  add({"diffusion-visual", "", "on a terminal, show the most promising canvas while it fills"}, run.visual);
   add({"trace", "", "write every event as a JSON line, for replay and --resume", "FILE"}, run.trace);
   add({"resume", "", "continue an interrupted trace; all other settings come from it", "FILE"}, run.resume);
   add({"allow-exec", "", "with --resume: run the programs and ask the servers that the trace's reward names"},
@@ -95,8 +96,8 @@ void take_extras(const CLI::App& command, TextsOptions* texts) {
 void check_resume(const CLI::App& generate, const RunOptions& run) {
   if (run.resume.empty()) return;
   const std::set<std::string> allowed = {
-      "--resume", "--json",       "--threads",    "--no-memo",    "--device",
-      "--rpc",    "--max-tokens", "--mask-token", "--allow-exec", "--reward-patience"};
+      "--resume",     "--json",       "--threads",    "--no-memo",         "--device",          "--rpc",
+      "--max-tokens", "--mask-token", "--allow-exec", "--reward-patience", "--diffusion-visual"};
   for (const CLI::Option* option : generate.parse_order())
     if (!allowed.contains(option->get_name()))
       throw Error(ErrorCode::invalid_request,

@@ -39,6 +39,7 @@ struct RunOptions {
   std::string file;   // the prompt is read from here
   int n_samples = 1;  // seeds seed, seed + 1, ...
   bool json = false;
+  bool visual = false;  // the canvas as it fills, on a terminal
   std::string trace, resume;
   bool allow_exec = false;  // a resumed trace may start programs
   bool no_memo = false;
@@ -123,14 +124,15 @@ struct StudyOptions {
   bool full = false, dry_run = false;
   std::optional<int> limit, samples, repeats;  // instead of the study's
   std::string store = "pgdlm-runs.db";
-  bool list = false;  // the studies there are, instead of running one
+  std::string traces;  // a folder; empty: none are written
+  bool list = false;   // the studies there are, instead of running one
   ModelOptions model;
   double reward_patience = 60;
 };
 
 struct ReportOptions {
   std::vector<std::string> studies;  // none: all
-  std::string store = "pgdlm-runs.db", out = "report.html", csv;
+  std::string store = "pgdlm-runs.db", out = "report.html", csv, traces;
 };
 
 struct RunsOptions {

@@ -86,6 +86,8 @@ void add_study(CLI::App& app, StudyOptions& options) {
   add({"samples", "", "texts for each question, whatever the study says"}, options.samples);
   add({"repeats", "", "so many seeds, whatever the study says"}, options.repeats);
   add({"store", "", "where finished texts are kept (pgdlm-runs.db)", "FILE"}, options.store);
+  add({"traces", "", "in the end, write a trace of the first text of each cell into this folder", "FOLDER"},
+      options.traces);
   add({"list", "", "list the studies that have names"}, options.list);
   add_patience(add, options.reward_patience);
   add_device_options(add, options.model);
@@ -98,6 +100,7 @@ void add_report(CLI::App& app, ReportOptions& options) {
   Adder add{*report, "Options"};
   add({"out", "", "the page (report.html)", "FILE"}, options.out);
   add({"csv", "", "also write every figure of every cell here", "FILE"}, options.csv);
+  add({"traces", "", "link the traces that study --traces has written into this folder", "FOLDER"}, options.traces);
   add({"store", "", "a file that study has written (pgdlm-runs.db)", "FILE"}, options.store);
   report->footer(kReportFooter);
 }

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "cli/answer_text.h"
+#include "cli/canvas_view.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/trace_file.h"
@@ -93,6 +94,7 @@ std::vector<Sample> make_samples(const Job& job, const RunOptions& run, const La
   for (Sample& sample : samples) {
     sample.request = make_request(options, model, reward);
     sample.request.trace = !job.trace.empty();
+    sample.request.live = run.visual && &sample == &samples.front();
     sample.request.recorded = job.recorded;
     ++options.seed;
   }
@@ -139,8 +141,10 @@ int generate(GenerateOptions given, const RunOptions& run) {
 
   const int threads = threads_of(run.model);
   Engine engine(make_denoiser(job.options, model), {.threads = threads, .memo = !run.no_memo});
-  TerminalSink line(std::cerr, progress(job.options));
-  samples.front().listeners.push_back(&line);
+  const ProgressOptions shown = progress(job.options);
+  TerminalSink line(std::cerr, shown);
+  CanvasSink canvas(std::cerr, shown, model, terminal_width());
+  samples.front().listeners.push_back(run.visual ? static_cast<EventSink*>(&canvas) : &line);
   TraceFile trace(job.trace, job.known_events);
   if (!job.trace.empty()) samples.front().listeners.push_back(&trace);
 

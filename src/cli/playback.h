@@ -41,6 +41,7 @@ class Playback {
 
   void on(const RunStarted&) {}
   void on(const Edited& event);
+  void on(const Drafted&) {}
   void on(const Weighed& event);
   void on(const Resampled& event);
   void on(const Selected& event);

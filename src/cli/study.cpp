@@ -119,7 +119,10 @@ int study(const StudyOptions& options) {
     const auto counter = std::make_shared<Counter>(what);
     return [counter](std::size_t done, std::size_t all) { counter->show(done, all); };
   };
-  if (!run_study(plan, runner, measurer, store, phase, stop.get_token())) {
+  const bool finished = run_study(plan, runner, measurer, store, phase, stop.get_token());
+  if (finished && !options.traces.empty())
+    write_traces(plan, runner, options.traces, phase("traces"), stop.get_token());
+  if (!finished || stop.stop_requested()) {
     fmt::print(stderr, "pgdlm: interrupted: what is finished is in {}; the same command goes on\n", options.store);
     return kExitInterrupted;
   }
@@ -137,7 +140,7 @@ int report(const ReportOptions& options) {
     throw Error(ErrorCode::invalid_request, fmt::format("there is no finished study in '{}'", options.store),
                 "run one first: pgdlm study --list lists them");
   const std::string machine = fmt::format("{}, {} cores.", processor(), usable_cores());
-  write_whole_file(options.out, html_report(chosen, machine), "out");
+  write_whole_file(options.out, html_report(chosen, machine, options.traces), "out");
   if (!options.csv.empty()) {
     Table numbers;
     for (const FinishedStudy& study : chosen) {

@@ -24,6 +24,7 @@ void TraceFile::open() {
 }
 
 void TraceFile::emit(const Event& event) {
+  if (std::holds_alternative<Drafted>(event)) return;  // for the eye: the record has its edits
   lines_.emit(event);
   ++written_;
   const auto* finished = std::get_if<RunFinished>(&event);

@@ -45,6 +45,7 @@ DiffusionWorld::DiffusionWorld(const Request& request, const Frame& frame, Compu
       lag_(request.settings.valuing.lag),
       redraw_(request.settings.valuing.redraw_unchanged || request.settings.plan.ancestor_sampling),
       trace_(request.trace),
+      live_(request.live),
       completes_(completes_canvases(request.settings)),
       compute_(compute),
       source_(source),
@@ -106,6 +107,7 @@ void DiffusionWorld::finish(Walker& walker, const Leg& leg, Step step) {
   if (lag_ && step.index + 1 == leg.stage.end) walker.before = walker.state;
   if (!walker.move.empty()) {
     walker.state.apply(walker.move);
+    if (live_) events_.emit(Drafted{leg.sweep, step.index + 1, walker.seat.slot, walker.state.tokens});
     walker.moves.emplace_back(step.index, std::exchange(walker.move, {}));
   }
   ++walker.step;

@@ -64,7 +64,7 @@ class DiffusionWorld final : public World {
   const Frame& frame_;
   const Backward& process_;
   std::vector<double> times_;
-  bool lag_, redraw_, trace_;
+  bool lag_, redraw_, trace_, live_;
   bool completes_;  // predictions are also read to complete canvases, beyond the block at work
   Compute& compute_;
   Source& source_;

@@ -68,7 +68,7 @@ Task<void> InlineCompute::score(std::vector<ScoreJob> jobs) {
     *job.score = 0;
     if (reward_ == nullptr) continue;
     const Candidate candidate{job.tokens, job.prompt, job.complete};
-    MemoKey key = reward_key(0, candidate);
+    MemoKey key = reward_key(0, *reward_, candidate);
     if (const double* known = memo_ ? scores_.find(key) : nullptr) {
       *job.score = *known;
       continue;

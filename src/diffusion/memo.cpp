@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
+#include <optional>
+#include <string>
 
 namespace pgdlm {
 namespace {
@@ -40,13 +43,18 @@ MemoKey prediction_key(StateView state, bool time_dependent) {
   return MemoKey(std::move(words));
 }
 
-MemoKey reward_key(std::uint64_t reward, const Candidate& candidate) {
+MemoKey reward_key(std::uint64_t id, const Reward& reward, const Candidate& candidate) {
   std::vector<std::int32_t> words;
-  words.reserve(candidate.tokens.size() + 4);
-  words.assign(candidate.tokens.begin(), candidate.tokens.end());
-  append(words, reward);
-  words.push_back(candidate.prompt);
-  words.push_back(candidate.complete ? 1 : 0);
+  if (const std::optional<std::string> read = reward.reads(candidate)) {
+    words.resize((read->size() + 3) / 4);
+    std::memcpy(words.data(), read->data(), read->size());
+    append(words, read->size());
+  } else {
+    words.assign(candidate.tokens.begin(), candidate.tokens.end());
+    words.push_back(candidate.prompt);
+    words.push_back(candidate.complete ? 1 : 0);
+  }
+  append(words, id);
   return MemoKey(std::move(words));
 }
 

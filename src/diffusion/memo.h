@@ -41,8 +41,8 @@ struct MemoKey {
 // looks at it, and equal tokens may be given in one request and generated in another. So is the horizon: what lies
 // behind it was not computed.
 MemoKey prediction_key(StateView state, bool time_dependent);
-// `reward` names one reward object for as long as the memo lives.
-MemoKey reward_key(std::uint64_t reward, const Candidate& candidate);
+// `id` names one reward object for as long as the memo lives.
+MemoKey reward_key(std::uint64_t id, const Reward& reward, const Candidate& candidate);
 
 // A map from keys that live elsewhere: the hash first, then the words.
 struct MemoKeyHash {

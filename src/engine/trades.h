@@ -62,7 +62,7 @@ class ScoreTrade {
   };
   using Value = double;
 
-  MemoKey key(const Job& job) const { return reward_key(job.reward_id, job.candidate()); }
+  MemoKey key(const Job& job) const { return reward_key(job.reward_id, *job.reward, job.candidate()); }
   std::vector<Value> run(const std::vector<Job>& jobs);
   std::size_t prepare(std::span<const Handing<Job, Value>> handings) const { return handings.size(); }
   std::vector<std::exception_ptr> deliver(std::span<const Handing<Job, Value>> handings) const;

@@ -11,7 +11,11 @@ void DiagnosticsSink::emit(const Event& event) {
   } else if (const auto* resampled = std::get_if<Resampled>(&event)) {
     spans_.push_back({resampled->step, resampled->reference, resampled->parents});
   } else if (const auto* selected = std::get_if<Selected>(&event)) {
-    SweepFacts facts{.ess = last_.ess, .log_z = last_.log_z, .reward = selected->reward};
+    SweepFacts facts{.particles = static_cast<int>(last_.log_weights.size()),
+                     .conditional = last_.reference >= 0,
+                     .ess = last_.ess,
+                     .log_z = last_.log_z,
+                     .reward = selected->reward};
     facts.renewed = renewed(selected->slot);
     for (std::size_t i = 0; i < kAncestorTimes.size(); ++i) facts.ancestors[i] = ancestors(kAncestorTimes[i]);
     sweeps_.push_back(facts);

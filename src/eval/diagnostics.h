@@ -13,6 +13,8 @@ namespace pgdlm {
 inline constexpr std::array<double, 4> kAncestorTimes = {0, 0.25, 0.5, 0.75};  // shares of the steps
 
 struct SweepFacts {
+  int particles = 0;
+  bool conditional = false;  // it had a reference
   double ess = 0;      // of the last weights, before anything is drawn from them
   double log_z = 0;    // log evidence
   double reward = 0;   // of the text that was drawn

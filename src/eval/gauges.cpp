@@ -31,11 +31,13 @@ template <class Value>
 OfQuestion found(std::optional<Value> Text::*member) {
   return each([member](const Question&, const Text& t) { return std::optional<double>(t.*member); });
 }
-// Of the last sweep; none for a run that has none.
+// Of the last sweep of several particles; none for a run that has none.
 template <class OfSweep>
 OfQuestion last_sweep(OfSweep of_sweep) {
   return each([of_sweep](const Question&, const Text& t) {
-    return t.result.by_sweep.empty() ? std::nullopt : std::optional<double>(of_sweep(t.result.by_sweep.back()));
+    const std::vector<SweepFacts>& sweeps = t.result.by_sweep;
+    return sweeps.empty() || sweeps.back().particles < 2 ? std::nullopt
+                                                         : std::optional<double>(of_sweep(sweeps.back()));
   });
 }
 
@@ -65,16 +67,20 @@ OfQuestion distinct(std::size_t n) {
   };
 }
 
-// Var(Z)/E(Z)^2 over a question's runs: what the paper's Theorem 2 bounds by Var(exp(r/beta)) / (k Z^2).
+// Var(Z)/E(Z)^2 over a question's runs: what the paper's Theorem 2 bounds by Var(exp(r/beta)) / (k Z^2). A sweep with a
+// reference has no unbiased estimate (algorithms.md 7.5).
 std::vector<double> evidence_variance(const Question&, std::span<const Text> texts) {
-  if (texts.size() < 2) return {};
-  double largest = -std::numeric_limits<double>::infinity();
-  for (const Text& text : texts) largest = std::max(largest, text.result.log_z);
+  std::vector<double> logs;
+  for (const Text& text : texts)
+    if (const std::vector<SweepFacts>& sweeps = text.result.by_sweep; !sweeps.empty() && !sweeps.back().conditional)
+      logs.push_back(sweeps.back().log_z);
+  if (logs.size() < 2) return {};
+  const double largest = std::ranges::max(logs);
   if (!std::isfinite(largest)) return {};
   double sum = 0, squares = 0;
-  const auto n = static_cast<double>(texts.size());
-  for (const Text& text : texts) sum += std::exp(text.result.log_z - largest);
-  for (const Text& text : texts) squares += std::pow(std::exp(text.result.log_z - largest) - sum / n, 2);
+  const auto n = static_cast<double>(logs.size());
+  for (const double log_z : logs) sum += std::exp(log_z - largest);
+  for (const double log_z : logs) squares += std::pow(std::exp(log_z - largest) - sum / n, 2);
   return {squares / (n - 1) / std::pow(sum / n, 2)};
 }
 
@@ -85,9 +91,9 @@ std::vector<Gauge> all_gauges() {
       {"judge", "texts the judge agrees on", 100, "%", found(&Text::judged)},
       {"reward", "reward", 1, "", each(reward)},
       {"perplexity", "perplexity of the texts", 1, "", found(&Text::nats), Gauge::Kind::logarithm},
-      {"distinct_1", "distinct words", 100, "%", distinct(1)},
-      {"distinct_2", "distinct pairs of words", 100, "%", distinct(2)},
-      {"distinct_3", "distinct triples of words", 100, "%", distinct(3)},
+      {"distinct_1", "distinct words", 100, "%", distinct(1), Gauge::Kind::of_set},
+      {"distinct_2", "distinct pairs of words", 100, "%", distinct(2), Gauge::Kind::of_set},
+      {"distinct_3", "distinct triples of words", 100, "%", distinct(3), Gauge::Kind::of_set},
       {"particles_used", "particles", 1, "per text", count(&Result::particles)},
       {"forwards_asked", "forwards asked", 1, "per text", count(&Result::forwards_asked)},
       {"forwards_needed", "forwards needed", 1, "per text", count(&Result::forwards_needed)},
@@ -100,7 +106,7 @@ std::vector<Gauge> all_gauges() {
       {"renewed", "path renewed", 100, "%", last_sweep([](const SweepFacts& s) { return s.renewed; })},
       {"ancestors", "ancestors at the beginning", 1, "",
        last_sweep([](const SweepFacts& s) { return s.ancestors.front(); })},
-      {"evidence_variance", "relative variance of the evidence", 1, "", evidence_variance},
+      {"evidence_variance", "relative variance of the evidence", 1, "", evidence_variance, Gauge::Kind::of_set},
   };
 }
 

@@ -39,7 +39,8 @@ struct Gauge {
   enum class Kind {
     plain,
     logarithm,  // of the figure that people read: a perplexity
-    effort      // it differs from one day to another (store.h)
+    effort,     // it differs from one day to another (store.h)
+    of_set      // of a question's texts together: with more of them it is another figure
   };
   Kind kind = Kind::plain;
 };

@@ -40,7 +40,22 @@ std::string configuration(const FinishedStudy& study) {
                      escape_html(nlohmann::ordered_json::parse(study.study.definition).dump(1)), escape_html(lines));
 }
 
-std::string section(const FinishedStudy& study) {
+// The first text of each cell, for `pgdlm replay`.
+std::string trace_links(const FinishedStudy& study, const std::filesystem::path& folder) {
+  std::string items;
+  for (std::size_t i = 0; i < study.cells.size() && !folder.empty(); ++i) {
+    const std::filesystem::path file = folder / trace_name(study.study, i);
+    const Cell& cell = study.cells[i].cell;
+    if (std::filesystem::exists(file))
+      items += fmt::format("<li><a href=\"{}\">{} {} {:g}</a></li>", escape_html(file.generic_string()),
+                           escape_html(study.study.panels[cell.panel].name),
+                           escape_html(study.study.series[cell.series]), cell.at);
+  }
+  return items.empty() ? ""
+                       : details("Traces: the first text of each cell, for pgdlm replay", "<ul>" + items + "</ul>");
+}
+
+std::string section(const FinishedStudy& study, const std::filesystem::path& traces) {
   const Study& s = study.study;
   std::string html = fmt::format("<section id=\"{0}\"><h2>{1}</h2>\n<p>{2}</p>\n", escape_html(s.name),
                                  escape_html(s.title), escape_html(s.about));
@@ -61,17 +76,19 @@ std::string section(const FinishedStudy& study) {
     html += "<h3>Claims, by paired differences</h3><div class=\"scroll\">" + to_html(claims) + "</div>\n";
   html += details("Every figure of every cell, with its cost", to_html(overview_of(study)));
   html += details("What it took here: forwards and rewards run, seconds", to_html(efforts_of(study)));
+  html += trace_links(study, traces);
   html += details("Configuration", configuration(study));
   return html + "</section>\n";
 }
 
 }  // namespace
 
-std::string html_report(const std::vector<FinishedStudy>& studies, const std::string& machine) {
+std::string html_report(const std::vector<FinishedStudy>& studies, const std::string& machine,
+                        const std::filesystem::path& traces) {
   std::string nav, sections;
   for (const FinishedStudy& study : studies) {
     nav += fmt::format("<a href=\"#{0}\">{0}</a>", escape_html(study.study.name));
-    sections += section(study);
+    sections += section(study, traces);
   }
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"

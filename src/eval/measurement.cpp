@@ -54,10 +54,10 @@ struct Sheet {
 }  // namespace
 
 struct Measurer::Tools {
+  Runner& runner;
   RewardOptions options;
   std::map<std::string, std::unique_ptr<TextReward>> classifiers;  // by CLASSIFIER:LABEL
   std::map<std::string, Judge> judges;                             // by name
-  std::map<std::string, std::shared_ptr<const LanguageModel>> writers;
 
   TextReward& classifier(const std::string& label) {
     std::unique_ptr<TextReward>& reward = classifiers[label];
@@ -67,11 +67,6 @@ struct Measurer::Tools {
   const Judge& judge(const std::string& name) {
     const auto known = judges.find(name);
     return known != judges.end() ? known->second : judges.emplace(name, Judge::load(find_judge(name))).first->second;
-  }
-  const LanguageModel& writer(const std::string& name) {
-    std::shared_ptr<const LanguageModel>& model = writers[name];
-    if (!model) model = open_language_model(name, options.models);
-    return *model;
   }
 
   void label(std::span<Sheet> sheets, const std::string& wanted) {
@@ -92,25 +87,28 @@ struct Measurer::Tools {
     for (Sheet& sheet : sheets) sheet.found["judge"] = (judge(name).log_odds(sheet.text) > 0) == second;
   }
 
-  // A text that does not fit the model's canvas has no bound.
+  // A text that is empty, or does not fit the model's canvas, has no bound.
   void bound(std::span<Sheet> sheets, const std::string& model, int draws, std::uint64_t seed) {
+    const std::shared_ptr<const LanguageModel> writer = runner.model(model);
     std::vector<Sheet*> fitting;
     std::vector<BoundText> texts;
     for (Sheet& sheet : sheets) {
-      BoundText text = bound_text(writer(model), sheet.text, "a finished text");
-      if (text.count == 0 || text.tokens.size() > static_cast<std::size_t>(writer(model).max_length())) continue;
+      if (writer->encode(sheet.text, "a finished text").empty()) continue;
+      BoundText text = bound_text(*writer, sheet.text, "a finished text");
+      if (text.tokens.size() > static_cast<std::size_t>(writer->max_length())) continue;
       texts.push_back(std::move(text));
       fitting.push_back(&sheet);
     }
     PhiloxSource source;
     const BoundOptions how{.draws = draws, .seed = seed, .batch_tokens = options.models.max_tokens};
-    const std::vector<Bound> found = bounds(*writer(model).denoiser(), texts, how, source);
+    const std::vector<Bound> found = bounds(*writer->denoiser(), texts, how, source);
     for (std::size_t i = 0; i < found.size(); ++i)
       if (std::isfinite(found[i].nats)) fitting[i]->found["nats"] = found[i].nats / found[i].tokens;
   }
 };
 
-Measurer::Measurer(RewardOptions options) : tools_(std::make_unique<Tools>(Tools{.options = std::move(options)})) {}
+Measurer::Measurer(Runner& runner, RewardOptions options)
+    : tools_(std::make_unique<Tools>(Tools{.runner = runner, .options = std::move(options)})) {}
 Measurer::~Measurer() = default;
 
 void Measurer::check(const Measurement& m) {
@@ -121,14 +119,10 @@ void Measurer::check(const Measurement& m) {
 
 StoredRun Measurer::measure(const Measurement& m, const Evaluation& evaluation, const StoredRun& run, RunStore& store,
                             const std::stop_token& stop) {
-  std::string files;
-  if (!m.label.empty())
-    for (const std::filesystem::path& path : reward_files(m.label)) files += file_mark(path) + ", ";
-  if (!m.judge.empty()) files += file_mark(find_judge(split(m.judge, "judge").first));
   const ordered_json plan = {{"label", m.label},
                              {"judge", m.judge},
                              {"perplexity", m.perplexity},
-                             {"files", files},
+                             {"files", files_mark(m)},
                              {"of", text_mark(run.plan)}};
   const StoredRun measured = store.begin(kName, plan.dump(), run.items);
   const std::map<int, StoredItem> known = store.items(measured);
@@ -147,6 +141,14 @@ StoredRun Measurer::measure(const Measurement& m, const Evaluation& evaluation, 
       if (missing(i)) store.add(measured, static_cast<int>(first + i), {batch[i].found.dump(), {}});
   }
   return store.begin(kName, plan.dump(), run.items);
+}
+
+std::string files_mark(const Measurement& m) {
+  std::string files;
+  if (!m.label.empty())
+    for (const std::filesystem::path& path : reward_files(m.label)) files += file_mark(path) + ", ";
+  if (!m.judge.empty()) files += file_mark(find_judge(split(m.judge, "judge").first));
+  return files;
 }
 
 void add_measured(std::span<Text> texts, const StoredRun& run, const RunStore& store) try {

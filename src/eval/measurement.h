@@ -26,7 +26,7 @@ struct Measurement {
 // Classifiers, judges and denoisers, each opened once. Used on one thread.
 class Measurer {
  public:
-  explicit Measurer(RewardOptions options);
+  Measurer(Runner& runner, RewardOptions options);  // the runner, whose denoisers it borrows, outlives it
   ~Measurer();
 
   // Names that are not there are an error now, not after hours of work.
@@ -40,6 +40,9 @@ class Measurer {
   struct Tools;
   std::unique_ptr<Tools> tools_;
 };
+
+// What tells the files that a measurement reads from others of the same name.
+std::string files_mark(const Measurement& measurement);
 
 // Fills in what `run` found out about these texts. Error{invalid_request} if it is not finished.
 void add_measured(std::span<Text> texts, const StoredRun& run, const RunStore& store);

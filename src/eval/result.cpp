@@ -25,7 +25,9 @@ double or_minus_infinity(const json& value) {
 ordered_json to_array(const std::vector<SweepFacts>& sweeps) {
   ordered_json array = ordered_json::array();
   for (const SweepFacts& s : sweeps)
-    array.push_back({{"ess", finite(s.ess)},
+    array.push_back({{"particles", s.particles},
+                     {"conditional", s.conditional},
+                     {"ess", finite(s.ess)},
                      {"log_z", finite(s.log_z)},
                      {"reward", finite(s.reward)},
                      {"renewed", s.renewed},
@@ -36,7 +38,9 @@ ordered_json to_array(const std::vector<SweepFacts>& sweeps) {
 std::vector<SweepFacts> from_array(const json& array) {
   std::vector<SweepFacts> sweeps;
   for (const json& s : array)
-    sweeps.push_back({.ess = or_minus_infinity(s.at("ess")),
+    sweeps.push_back({.particles = s.at("particles"),
+                      .conditional = s.at("conditional"),
+                      .ess = or_minus_infinity(s.at("ess")),
                       .log_z = or_minus_infinity(s.at("log_z")),
                       .reward = or_minus_infinity(s.at("reward")),
                       .renewed = s.at("renewed"),

@@ -124,6 +124,8 @@ Runner::Bench& Runner::bench(const std::string& model) {
   return *bench;
 }
 
+std::shared_ptr<const LanguageModel> Runner::model(const std::string& name) { return bench(name).model; }
+
 GenerateOptions Runner::settled(GenerateOptions options) {
   Bench& at = bench(options.model);
   const Reward* reward = at.reward(options.reward, options_.rewards).get();
@@ -135,6 +137,13 @@ std::string Runner::files_mark(const GenerateOptions& options) {
   if (const auto path = seek_model(options.model)) marks += ", " + file_mark(*path);
   for (const std::filesystem::path& path : reward_files(options.reward)) marks += ", " + file_mark(path);
   return marks;
+}
+
+void Runner::trace(const GenerateOptions& item, EventSink& events) {
+  Bench& at = bench(item.model);
+  Request request = make_request(item, *at.model, at.reward(item.reward, options_.rewards));
+  request.trace = true;
+  at.engine(item, options_.threads).generate(std::move(request), events);
 }
 
 void Runner::run(const std::vector<Order>& orders, RunStore& store, const Progress& progress,

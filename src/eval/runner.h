@@ -10,8 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "catalog/language_model.h"
 #include "eval/store.h"
 #include "options/options.h"
+#include "pgdlm/events.h"
 #include "rewards/open_reward.h"
 
 namespace pgdlm {
@@ -32,6 +34,7 @@ class Runner {
   explicit Runner(RunnerOptions options);
   ~Runner();
 
+  std::shared_ptr<const LanguageModel> model(const std::string& name);  // opened once
   // With every choice made: what a plan should hold.
   GenerateOptions settled(GenerateOptions options);
   // What tells the model file and those of the reward from others of the same name.
@@ -42,6 +45,9 @@ class Runner {
   // rethrown. Whatever was finished is in the store.
   using Progress = std::function<void(std::size_t done, std::size_t all)>;
   void run(const std::vector<Order>& orders, RunStore& store, const Progress& progress, const std::stop_token& stop);
+
+  // One item again, alone, with every event; the store is not touched.
+  void trace(const GenerateOptions& item, EventSink& events);
 
  private:
   struct Bench;  // a model, its rewards, and an engine for each way of asking it

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <map>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "eval/mark.h"
+#include "events/sinks.h"
 #include "pgdlm/error.h"
 
 namespace pgdlm {
@@ -109,6 +111,29 @@ bool run_study(const StudyPlan& plan, Runner& runner, Measurer& measurer, RunSto
     store.add(study, i, {item.dump(), {}});
   }
   return !stop.stop_requested();
+}
+
+std::filesystem::path trace_name(const Study& study, std::size_t cell) {
+  return fmt::format("{}-{}.jsonl", study.name, cell + 1);
+}
+
+void write_traces(const StudyPlan& plan, Runner& runner, const std::filesystem::path& folder,
+                  const Runner::Progress& progress, const std::stop_token& stop) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  for (std::size_t cell = 0; cell < plan.study.cells.size() && !stop.stop_requested(); ++cell) {
+    progress(cell, plan.study.cells.size());
+    const std::filesystem::path file = folder / trace_name(plan.study, cell), beside = file.string() + ".part";
+    if (std::filesystem::exists(file, failed)) continue;
+    std::ofstream out(beside, std::ios::trunc);
+    if (!out)
+      throw Error(ErrorCode::invalid_request, fmt::format("traces: '{}' cannot be written", beside.string()),
+                  "name a folder with --traces");
+    JsonlSink sink(out);
+    runner.trace(items_of(plan.evaluations[cell * static_cast<std::size_t>(plan.study.repeats)]).front(), sink);
+    out.close();
+    std::filesystem::rename(beside, file);
+  }
 }
 
 namespace {

@@ -2,6 +2,7 @@
 // of its items is one evaluation with what was measured of its texts.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -29,6 +30,11 @@ double expected_forwards(const Evaluation& evaluation);
 using Phase = std::function<Runner::Progress(const std::string& what)>;
 bool run_study(const StudyPlan& plan, Runner& runner, Measurer& measurer, RunStore& store, const Phase& phase,
                const std::stop_token& stop);
+
+// Of each cell the first text, as a trace that `pgdlm replay` plays. Those that are there already are kept.
+void write_traces(const StudyPlan& plan, Runner& runner, const std::filesystem::path& folder,
+                  const Runner::Progress& progress, const std::stop_token& stop);
+std::filesystem::path trace_name(const Study& study, std::size_t cell);  // within that folder
 
 // A cell with all of its texts: those of a question together, repeat after repeat.
 struct FinishedCell {

@@ -24,7 +24,9 @@ Table overview_of(const FinishedStudy& study);
 Table efforts_of(const FinishedStudy& study);
 Table numbers_of(const FinishedStudy& study);  // a line for each figure, for a spreadsheet
 
-// A self-contained page. `machine` says where it was made.
-std::string html_report(const std::vector<FinishedStudy>& studies, const std::string& machine);
+// A self-contained page. `machine` says where it was made; traces that are in `traces` (if that is not empty) are
+// linked.
+std::string html_report(const std::vector<FinishedStudy>& studies, const std::string& machine,
+                        const std::filesystem::path& traces = {});
 
 }  // namespace pgdlm

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 // In the order of the variant.
 constexpr std::array<std::string_view, std::variant_size_v<Event>> kTypes = {
-    "run_started", "weighed", "resampled", "edited", "selected", "spent", "run_finished"};
+    "run_started", "weighed", "resampled", "edited", "drafted", "selected", "spent", "run_finished"};
 
 // JSON text that travels as an object, not as a string.
 template <class String>
@@ -60,6 +60,14 @@ void fields(F& f, E& e) {
   f("edits", e.edits);
   f("fresh", e.fresh);
   f("value", e.value);
+}
+template <class F, class E>
+  requires std::same_as<std::remove_const_t<E>, Drafted>
+void fields(F& f, E& e) {
+  f("sweep", e.sweep);
+  f("step", e.step);
+  f("slot", e.slot);
+  f("canvas", e.canvas);
 }
 template <class F, class E>
   requires std::same_as<std::remove_const_t<E>, Selected>

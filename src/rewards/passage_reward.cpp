@@ -18,6 +18,11 @@ class PassageReward final : public Reward {
     return scores;
   }
   bool accepts_prefixes() const override { return reward_->accepts_prefixes(); }
+  std::optional<std::string> reads(const Candidate& candidate) const override {
+    const Passage passage = writer_->read(candidate.tokens, candidate.prompt);
+    constexpr char kBetween = '\0';
+    return passage.prompt + kBetween + passage.reply + kBetween + passage.text;
+  }
 
  private:
   std::shared_ptr<const LanguageModel> writer_;

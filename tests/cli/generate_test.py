@@ -1,8 +1,10 @@
 """Happy paths of `pgdlm generate`: its fields, its repeatability, its choices."""
 import os
+import pty
+import subprocess
 import unittest
 
-from program import SMALL, ProgramTest, without_cost
+from program import PGDLM, SMALL, ProgramTest, without_cost
 
 NUMBER = (int, float)
 STEERED = ["The movie", "--reward", "positive", *SMALL]
@@ -61,6 +63,21 @@ class Generate(ProgramTest):
         self.assertEqual(with_memo["cost"]["forwards_asked"], without["cost"]["forwards_asked"])
         self.assertLess(with_memo["cost"]["forwards_run"], without["cost"]["forwards_run"])
         self.assertEqual(without_cost(with_memo), without_cost(self.generate(*STEERED, "--threads", "1")))
+
+    def test_watching_changes_nothing(self):
+        """On a terminal the canvas is drawn and wiped; the text and the trace are those of a run nobody watches."""
+        ours, theirs = pty.openpty()
+        command = [PGDLM, "generate", *STEERED, "--diffusion-visual", "--trace", "watched.jsonl"]
+        watched = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, cwd=self.folder, text=True, timeout=120)
+        os.close(theirs)
+        seen = os.read(ours, 1 << 20).decode()
+        os.close(ours)
+        self.assertIn("sweep 1", seen)
+        self.assertIn("\x1b[J", seen)
+        plain = self.ok("generate", *STEERED, "--trace", "plain.jsonl")
+        self.assertEqual(watched.stdout, plain.stdout)
+        lines = [[line for line in open(self.path(name)) if '"spent"' not in line] for name in ("watched.jsonl", "plain.jsonl")]
+        self.assertEqual(*lines)
 
     def test_samples_are_what_their_seeds_give_alone(self):
         answer = self.generate(*STEERED, "--seed", "10", "--n-samples", "4")

@@ -119,6 +119,13 @@ class Study(ProgramTest):
             self.assertIn(words, page)
         self.assertNotRegex(page, r"\bnan\b|\binf\b")
 
+    def test_traces_are_linked_and_play(self):
+        self.ok(*ASKED, "--traces", "traces")
+        self.ok("report", "--store", "runs.db", "--traces", "traces")
+        links = re.findall(r'href="(traces/[^"]*)"', self.read("report.html"))
+        self.assertEqual(len(links), 10)
+        self.assertIn("chose slot", self.ok("replay", links[-1], "--delay", "0").stdout)
+
     def test_tables_and_claims(self):
         tables = self.ok(*ASKED).stdout
         self.assertRegex(tables, r"reward\n +positive +negative\nmethod +1 +2 +8 +1 +2 +8\n")

@@ -111,5 +111,20 @@ TEST(RewardTeeth, PrefixesThatAreNotReallyAcceptedAreCaught) {
   EXPECT_THAT(check(complete_only, true), violates_only("score(), which accepts prefixes, must not throw"));
 }
 
+struct ReadsTooLittle final : Reward {
+  std::vector<double> score(std::span<const Candidate> all) override {
+    std::vector<double> scores;
+    for (const Candidate& c : all) scores.push_back(static_cast<double>(c.tokens.size()));
+    return scores;
+  }
+  std::optional<std::string> reads(const Candidate&) const override { return "the same"; }
+};
+
+TEST(RewardTeeth, ReadsLessThanItScores) {
+  ReadsTooLittle reward;
+  EXPECT_THAT(check_reward(reward, kTexts),
+              violates_only("candidates of which reads() says the same must score the same"));
+}
+
 }  // namespace
 }  // namespace pgdlm

@@ -66,14 +66,18 @@ TEST_F(GaugesOfTexts, WordsThatRepeat) {
   EXPECT_THAT(of("distinct_1")[1], ElementsAre());
 }
 TEST_F(GaugesOfTexts, VarianceOfTheEvidence) {
-  texts[0].result.log_z = 1000 + std::log(1.0);  // too large for exp
-  texts[1].result.log_z = 1000 + std::log(3.0);
+  texts[0].result.by_sweep = {{.log_z = 1000 + std::log(1.0)}};  // too large for exp
+  texts[1].result.by_sweep = {{.log_z = 1000 + std::log(3.0)}};
   EXPECT_THAT(of("evidence_variance")[0], ElementsAre(DoubleNear(2.0 / 4, 1e-9)));  // variance 2, mean 2
-  texts[2].result.log_z = texts[3].result.log_z = -std::numeric_limits<double>::infinity();
+  texts[2].result.by_sweep = texts[3].result.by_sweep = {{.log_z = -std::numeric_limits<double>::infinity()}};
   EXPECT_THAT(of("evidence_variance")[1], ElementsAre());
+  for (Text& text : texts) text.result.by_sweep = {{.conditional = true}};
+  EXPECT_THAT(of("evidence_variance")[0], ElementsAre());
 }
 TEST_F(GaugesOfTexts, TheLastSweepCounts) {
-  texts[0].result.by_sweep = {{.ess = 1}, {.ess = 3, .renewed = 0.25, .ancestors = {2, 3, 4, 4}}};
+  texts[0].result.by_sweep = {{.particles = 1, .ess = 1},
+                              {.particles = 4, .ess = 3, .renewed = 0.25, .ancestors = {2, 3, 4, 4}}};
+  texts[1].result.by_sweep = {{.particles = 1, .ess = 1}};  // a greedy start that was good enough
   EXPECT_THAT(of("ess")[0], ElementsAre(3));
   EXPECT_THAT(of("renewed")[0], ElementsAre(0.25));
   EXPECT_THAT(of("ancestors")[0], ElementsAre(2));

@@ -1,9 +1,11 @@
 // The pure parts of the command line: options to requests, configurations there and back, gaps, suggestions.
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "cli/canvas_view.h"
 #include "cli/command_line.h"
 #include "cli/nearest.h"
 #include "options/canvas.h"
@@ -20,6 +22,31 @@ GenerateOptions parse(std::vector<const char*> args) {
 }
 
 std::shared_ptr<const LanguageModel> toy() { return open_language_model("toy"); }
+
+TEST(CanvasView, FillsInPlaceAndIsWiped) {
+  const auto model = toy();
+  std::ostringstream out;
+  CanvasSink sink(out, {.tty = true, .steps = 4, .sweeps = 1, .every_ms = 0}, *model, 20);
+  std::vector<Token> canvas = model->encode("the movie was", "test");
+  canvas.insert(canvas.end(), 2, model->mask());
+  sink.emit(Drafted{0, 1, 0, canvas});
+  EXPECT_NE(out.str().find("sweep 1/1  step 1/4\n"), std::string::npos);
+  EXPECT_NE(out.str().find("_"), std::string::npos);
+  sink.emit(Drafted{0, 1, 1, model->encode("a film was great .", "test")});  // not the one that is shown
+  EXPECT_EQ(out.str().find("film"), std::string::npos);
+  sink.emit(Weighed{.step = 2, .values = {0.25, 0.5}});  // now it is
+  EXPECT_NE(out.str().find("film"), std::string::npos);
+  EXPECT_NE(out.str().find("best 0.5"), std::string::npos);
+  sink.emit(RunFinished{"done", 0.5});
+  EXPECT_TRUE(out.str().ends_with("\x1b[J"));
+}
+
+TEST(CanvasView, NothingInAPipe) {
+  std::ostringstream out;
+  CanvasSink sink(out, {.tty = false}, *toy(), 80);
+  sink.emit(Drafted{0, 1, 0, {0, 1}});
+  EXPECT_EQ(out.str(), "");
+}
 
 TEST(Cli, AStoredConfigurationIsTheSameRequest) {
   const std::vector<std::vector<const char*>> lines = {

@@ -66,6 +66,7 @@ TEST(EventsJson, RoundTrips) {
   expect_round_trip(Weighed{});
   expect_round_trip(Resampled{0, 4, {3, 3, 0, 1}, 2});
   expect_round_trip(Edited{0, 1, 2, {{1, {0, 5, 0.1F}}, {1, {1, 7, -0.0F}}, {2, {3, 1, 0}}}, false, -1.5});
+  expect_round_trip(Drafted{1, 4, 2, {7, 0, 5}});
   expect_round_trip(Selected{2, 0, -kInf, true});
   expect_round_trip(Spent{{.forwards_asked = 1,
                            .forwards_run = 2,
@@ -111,7 +112,7 @@ TEST(EventsJson, ErrorsNameTheFieldAndWhatWasExpected) {
   EXPECT_EQ(error_of(R"({"type":"spent"})"), "expected the field 'seq', found none");
   EXPECT_EQ(
       error_of(R"({"seq":0,"type":"paused"})"),
-      "type: expected one of run_started, weighed, resampled, edited, selected, spent, run_finished, found 'paused'");
+      "type: expected one of run_started, weighed, resampled, edited, drafted, selected, spent, run_finished, found 'paused'");
   EXPECT_EQ(error_of(R"({"seq":0,"type":"run_finished","status":"done","reward":"high"})"),
             R"(reward: expected a number, "inf", "-inf" or "nan", found "high")");
   EXPECT_EQ(error_of(R"({"seq":0,"type":"resampled","sweep":0,"step":1.5,"parents":[],"reference":-1})"),

@@ -116,15 +116,30 @@ TEST(MemoKey, TimeCountsOnlyForDenoisersThatLookAtIt) {
   EXPECT_NE(key(frame, 0.5, false), key(longer, 0.5, false));  // guidance masks the prompt
 }
 
+struct ReadsAll : Reward {
+  std::vector<double> score(std::span<const Candidate> all) override { return std::vector<double>(all.size()); }
+};
+struct ReadsTheFirst final : ReadsAll {
+  std::optional<std::string> reads(const Candidate& c) const override { return std::to_string(c.tokens[0]); }
+};
+
 TEST(MemoKey, RewardsDependOnAllOfTheCandidate) {
   const std::vector<Token> tokens = {3, 1, 4}, other = {3, 1, 5};
-  const MemoKey base = reward_key(1, {tokens, 1, true});
-  EXPECT_EQ(base, reward_key(1, {tokens, 1, true}));
-  EXPECT_NE(base, reward_key(2, {tokens, 1, true}));
-  EXPECT_NE(base, reward_key(std::uint64_t{1} << 32, {tokens, 1, true}));
-  EXPECT_NE(base, reward_key(1, {tokens, 2, true}));
-  EXPECT_NE(base, reward_key(1, {tokens, 1, false}));
-  EXPECT_NE(base, reward_key(1, {other, 1, true}));
+  const auto key = [](std::uint64_t id, const Candidate& candidate) { return reward_key(id, ReadsAll(), candidate); };
+  const MemoKey base = key(1, {tokens, 1, true});
+  EXPECT_EQ(base, key(1, {tokens, 1, true}));
+  EXPECT_NE(base, key(2, {tokens, 1, true}));
+  EXPECT_NE(base, key(std::uint64_t{1} << 32, {tokens, 1, true}));
+  EXPECT_NE(base, key(1, {tokens, 2, true}));
+  EXPECT_NE(base, key(1, {tokens, 1, false}));
+  EXPECT_NE(base, key(1, {other, 1, true}));
+}
+
+TEST(MemoKey, OrOnWhatTheyReadOfIt) {
+  const std::vector<Token> tokens = {3, 1, 4}, same = {3, 1, 5}, other = {33, 1, 4};
+  const auto key = [](const std::vector<Token>& t) { return reward_key(1, ReadsTheFirst(), {t, 1, true}); };
+  EXPECT_EQ(key(tokens), key(same));
+  EXPECT_NE(key(tokens), key(other));
 }
 
 TEST(MemoKey, HashSeesOrderLengthAndEveryWord) {

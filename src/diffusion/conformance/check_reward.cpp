@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 
 #include "diffusion/conformance/findings.h"
 #include "pgdlm/conformance.h"
@@ -33,11 +35,24 @@ class RewardCheck {
       if (scores.empty()) return;  // nothing to compare with
       alone.push_back(scores.front());
     }
+    check_reading(candidates, alone, what);
     same("a reward must be the same alone and in a batch", candidates, alone, what);
     same("a reward must be the same when asked for again", candidates, alone, what);
     std::reverse(candidates.begin(), candidates.end());
     std::reverse(alone.begin(), alone.end());
     same("a reward must not depend on the order of the batch", candidates, alone, what);
+  }
+
+  void check_reading(std::span<const Candidate> candidates, std::span<const double> scores, const std::string& what) {
+    std::map<std::string, std::size_t> first;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      const std::optional<std::string> read = reward_.reads(candidates[i]);
+      if (!read) continue;
+      const std::size_t like = first.emplace(*read, i).first->second;
+      findings_.require(scores[i] == scores[like], "candidates of which reads() says the same must score the same",
+                        what + " " + std::to_string(like) + " scores " + std::to_string(scores[like]) + ", " + what +
+                            " " + std::to_string(i) + " scores " + std::to_string(scores[i]));
+    }
   }
 
   // Empty if there were not as many scores as texts.
