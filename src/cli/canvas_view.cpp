@@ -28,10 +28,10 @@ std::vector<std::string> rows_of(std::string_view text, int width) {
 
 }  // namespace
 
-int terminal_width() {
+TerminalSize terminal_size() {
   winsize size{};
-  constexpr int kUsual = 80;
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
+  return {size.ws_col, size.ws_row};
 }
 
 void CanvasSink::emit(const Event& event) {
@@ -44,8 +44,11 @@ void CanvasSink::on(const Drafted& drafted) {
 }
 
 void CanvasSink::on(const Weighed& weighed) {
-  leader_ = static_cast<int>(std::ranges::max_element(weighed.values) - weighed.values.begin());
-  guess_ = fmt::format("  best {:.4g}", weighed.values[static_cast<std::size_t>(leader_)]);
+  const auto value = [&](int slot) { return weighed.values[static_cast<std::size_t>(slot)]; };
+  leader_ = weighed.reference == 0 ? 1 : 0;  // the reference is known: the others are to be seen
+  for (int slot = leader_; slot < static_cast<int>(weighed.values.size()); ++slot)
+    if (slot != weighed.reference && value(slot) > value(leader_)) leader_ = slot;
+  if (leader_ < static_cast<int>(weighed.values.size())) guess_ = fmt::format("  best {:.4g}", value(leader_));
   draw(weighed.sweep, weighed.step);
 }
 
@@ -61,14 +64,16 @@ void CanvasSink::on(const Resampled& resampled) {
 
 void CanvasSink::draw(int sweep, int step) {
   const Clock::time_point now = Clock::now();
-  const auto canvas = canvases_.find(leader_);  // the reference is not drafted: it is known
+  const auto canvas = canvases_.find(leader_);
   if (canvas == canvases_.end() || now - shown_ < std::chrono::milliseconds(options_.every_ms)) return;
   shown_ = now;
   wipe();
   const auto of = [](int total) { return total > 0 ? fmt::format("/{}", total) : std::string(); };
   const std::string figures =
       fmt::format("sweep {}{}  step {}{}{}\n", sweep + 1, of(options_.sweeps), step, of(options_.steps), guess_);
-  const std::vector<std::string> rows = rows_of(figures + model_.show(canvas->second), std::max(1, width_));
+  std::vector<std::string> rows = rows_of(figures + model_.show(canvas->second), std::max(1, size_.columns));
+  const auto fitting = static_cast<std::size_t>(std::max(2, size_.rows - 1));  // what scrolled away cannot be wiped
+  if (rows.size() > fitting) rows.erase(rows.begin() + 1, rows.end() - static_cast<std::ptrdiff_t>(fitting - 1));
   for (const std::string& row : rows) out_ << printable(row) << '\n';
   out_ << std::flush;
   rows_ = static_cast<int>(rows.size());

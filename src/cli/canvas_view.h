@@ -13,12 +13,15 @@
 
 namespace pgdlm::cli {
 
-int terminal_width();  // columns of standard error
+struct TerminalSize {
+  int columns = 80, rows = 24;
+};
+TerminalSize terminal_size();  // of standard error
 
 class CanvasSink final : public EventSink {
  public:
-  CanvasSink(std::ostream& out, ProgressOptions options, const LanguageModel& model, int width)
-      : out_(out), options_(options), model_(model), width_(width) {}
+  CanvasSink(std::ostream& out, ProgressOptions options, const LanguageModel& model, TerminalSize size)
+      : out_(out), options_(options), model_(model), size_(size) {}
   void emit(const Event& event) override;
 
  private:
@@ -36,7 +39,7 @@ class CanvasSink final : public EventSink {
   std::ostream& out_;
   ProgressOptions options_;
   const LanguageModel& model_;
-  int width_;
+  TerminalSize size_;
   std::map<int, std::vector<Token>> canvases_;  // by slot
   int leader_ = 0;                              // the most promising slot
   std::string guess_;                           // what its text is thought to be worth

@@ -122,6 +122,7 @@ struct EvalOptions {
 struct StudyOptions {
   std::string study;
   bool full = false, dry_run = false;
+  bool allow_exec = false;                     // the study may start programs
   std::optional<int> limit, samples, repeats;  // instead of the study's
   std::string store = "pgdlm-runs.db";
   std::string traces;  // a folder; empty: none are written

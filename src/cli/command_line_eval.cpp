@@ -86,6 +86,7 @@ void add_study(CLI::App& app, StudyOptions& options) {
   add({"samples", "", "texts for each question, whatever the study says"}, options.samples);
   add({"repeats", "", "so many seeds, whatever the study says"}, options.repeats);
   add({"store", "", "where finished texts are kept (pgdlm-runs.db)", "FILE"}, options.store);
+  add({"allow-exec", "", "run the programs and ask the servers that the study's rewards name"}, options.allow_exec);
   add({"traces", "", "in the end, write a trace of the first text of each cell into this folder", "FOLDER"},
       options.traces);
   add({"list", "", "list the studies that have names"}, options.list);

@@ -74,6 +74,8 @@ void print_json(const std::vector<Question>& questions, const std::vector<Text>&
 int eval(const EvalOptions& options) {
   if (options.list) return list_tasks();
   Interrupt interrupt;
+  const std::stop_source stop;
+  interrupt.watch([stop]() mutable { stop.request_stop(); });  // a copy: it may be called to the last
   const std::vector<Question> questions = questions_of(options);
   Runner runner({.rewards = {.models = options.model, .patience = options.reward_patience},
                  .threads = threads_of(options.model)});
@@ -86,8 +88,6 @@ int eval(const EvalOptions& options) {
                reaches_outside(evaluation.options.reward)
                    ? "; if the program or server scores otherwise now, give it a new --store"
                    : "");
-  const std::stop_source stop;
-  interrupt.watch([stop]() mutable { stop.request_stop(); });  // a copy: it may be called to the last
   {
     Counter counter("texts");
     const auto show = [&](std::size_t done, std::size_t all) { counter.show(done, all); };

@@ -143,7 +143,7 @@ int generate(GenerateOptions given, const RunOptions& run) {
   Engine engine(make_denoiser(job.options, model), {.threads = threads, .memo = !run.no_memo});
   const ProgressOptions shown = progress(job.options);
   TerminalSink line(std::cerr, shown);
-  CanvasSink canvas(std::cerr, shown, model, terminal_width());
+  CanvasSink canvas(std::cerr, shown, model, terminal_size());
   samples.front().listeners.push_back(run.visual ? static_cast<EventSink*>(&canvas) : &line);
   TraceFile trace(job.trace, job.known_events);
   if (!job.trace.empty()) samples.front().listeners.push_back(&trace);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <map>
 #include <memory>
-#include <set>
 
 #include "base/crew.h"
 #include "base/philox.h"
@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/counter.h"
 #include "cli/interrupt.h"
+#include "cli/printable.h"
 #include "cli/whole_file.h"
 #include "eval/nelbo.h"
 #include "eval/study_view.h"
@@ -22,18 +23,24 @@ namespace {
 
 int list_studies() {
   for (const std::filesystem::path& path : studies_on_shelves()) {
-    const Study study = read_study(path);
-    fmt::print("{:<16} {:>4} cells  {}\n", study.name, study.cells.size() * static_cast<std::size_t>(study.repeats),
-               study.title);
+    std::string what;
+    try {
+      const Study study = read_study(path);
+      what = fmt::format("{:>4} cells  {}", study.cells.size() * static_cast<std::size_t>(study.repeats), study.title);
+    } catch (const Error& e) {  // the others are still of use
+      what = e.what();
+    }
+    fmt::print("{:<16} {}\n", printable(path.stem().string()), printable(what));
   }
   return 0;
 }
 
 // Of one forward on a canvas that is all masks, in a batch of a few.
-double seconds_per_forward(const GenerateOptions& options, const ModelOptions& device) {
+double seconds_per_forward(const Evaluation& evaluation, Runner& runner) {
   constexpr int kBatch = 4;
-  const std::shared_ptr<const LanguageModel> model = open_language_model(options.model, device);
-  const int length = std::min(options.n_predict.value_or(1), model->max_length());
+  const std::shared_ptr<const LanguageModel> model = runner.model(evaluation.options.model);
+  const std::size_t prompt = model->encode(evaluation.questions.front().prompt, "prompt").size();
+  const int length = std::min(evaluation.options.n_predict.value_or(1) + static_cast<int>(prompt), model->max_length());
   const BoundText text{std::vector<Token>(static_cast<std::size_t>(length), 0), 0, length};
   PhiloxSource source;
   const auto start = std::chrono::steady_clock::now();
@@ -46,7 +53,7 @@ std::string duration(double seconds) {
   return seconds < 7200 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);
 }
 
-int dry_run(const StudyPlan& plan, const ModelOptions& device) {
+int dry_run(const StudyPlan& plan, Runner& runner) {
   Table table{.head = {"panel", "method", "at", "texts", "forwards"}};
   std::map<std::string, double> speeds;  // by model
   double forwards = 0, seconds = 0, texts = 0;
@@ -55,7 +62,7 @@ int dry_run(const StudyPlan& plan, const ModelOptions& device) {
     const Cell& cell = plan.study.cells[i / static_cast<std::size_t>(plan.study.repeats)];
     const double expected = expected_forwards(evaluation);
     const std::string& model = evaluation.options.model;
-    if (!speeds.contains(model)) speeds[model] = seconds_per_forward(evaluation.options, device);
+    if (!speeds.contains(model)) speeds[model] = seconds_per_forward(evaluation, runner);
     forwards += expected;
     seconds += expected * speeds[model];
     texts += static_cast<double>(evaluation.questions.size()) * evaluation.samples;
@@ -65,9 +72,10 @@ int dry_run(const StudyPlan& plan, const ModelOptions& device) {
            fmt::format("{}", evaluation.questions.size() * static_cast<std::size_t>(evaluation.samples)),
            fmt::format("{:.0f}", expected)});
   }
-  fmt::print("{}\n{}, {} times\n", plan.study.title, to_text(table), plan.study.repeats);
-  fmt::print("in all {:.0f} texts, about {:.0f} forwards asked for, at most {} if none is shared, and the rewards\n",
-             texts, forwards, duration(seconds));
+  fmt::print("{}\n{}", plan.study.title, to_text(table));
+  if (plan.study.repeats > 1) fmt::print("each {} times with other seeds\n", plan.study.repeats);
+  fmt::print("in all {:.0f} texts, about {:.0f} different forwards, {}, and the rewards\n", texts, forwards,
+             duration(seconds));
   return 0;
 }
 
@@ -85,16 +93,35 @@ std::string processor() {
   return "an unknown processor";
 }
 
-FinishedStudy find_finished(const std::vector<FinishedStudy>& studies, const std::string& name,
-                            const std::string& store) {
+FinishedStudy find_finished(const std::string& name, const RunStore& store, const std::string& file) {
+  const std::map<std::string, StoredRun> studies = finished_studies(store);
+  if (const auto found = studies.find(name); found != studies.end()) return read_finished(found->second, store);
   std::string names;
-  for (const FinishedStudy& study : studies) {
-    if (study.study.name == name) return study;
-    names += (names.empty() ? "" : ", ") + study.study.name;
-  }
+  for (const auto& [known, run] : studies) names += (names.empty() ? "" : ", ") + known;
   throw Error(ErrorCode::invalid_request,
-              fmt::format("there is no finished study '{}' in '{}', allowed: {}", name, store, names),
-              fmt::format("run it first: pgdlm study {} --store {}", name, store));
+              fmt::format("there is no finished study '{}' in '{}', allowed: {}", name, file, names),
+              fmt::format("run it first: pgdlm study {} --store {}", name, file));
+}
+
+// One that cannot be read any more does not stand in the way of the others.
+std::vector<FinishedStudy> all_finished(const RunStore& store) {
+  std::vector<FinishedStudy> studies;
+  for (const auto& [name, run] : finished_studies(store)) try {
+      studies.push_back(read_finished(run, store));
+    } catch (const Error& e) {
+      fmt::print(stderr, "pgdlm: note: {} is left out: {}\n", printable(name), printable(e.what()));
+    }
+  return studies;
+}
+
+// A study file is data that people pass on: it runs no program and asks no server unless the user says so.
+void check_commands(const Study& study, bool allowed) {
+  for (const Cell& cell : study.cells)
+    for (const std::string& reward : {cell.options.reward, study.panels[cell.panel].label})
+      if (!allowed && !reward.empty() && reaches_outside(reward))
+        throw Error(ErrorCode::invalid_request,
+                    fmt::format("study {}: a reward runs a program or asks a server: {}", study.name, reward),
+                    "if you trust it, add --allow-exec");
 }
 
 }  // namespace
@@ -102,45 +129,48 @@ FinishedStudy find_finished(const std::vector<FinishedStudy>& studies, const std
 int study(const StudyOptions& options) {
   if (options.list) return list_studies();
   Interrupt interrupt;
+  const std::stop_source stop;
+  interrupt.watch([stop]() mutable { stop.request_stop(); });  // a copy: it may be called to the last
   const RewardOptions rewards = {.models = options.model, .patience = options.reward_patience};
   Study asked = read_study(find_study(options.study), {options.full, options.limit, options.samples, options.repeats});
-  const std::string name = asked.name;
+  check_commands(asked, options.allow_exec);
   Runner runner({.rewards = rewards, .threads = threads_of(options.model)});
-  Measurer measurer(rewards);
+  Measurer measurer(runner, rewards);
   for (const Panel& panel : asked.panels) measurer.check({.label = panel.label, .judge = panel.judge});
   std::vector<Question> questions = read_task(find_task(asked.task));
   const StudyPlan plan = plan_study(std::move(asked), std::move(questions), runner);
-  if (options.dry_run) return dry_run(plan, options.model);
+  if (options.dry_run) return dry_run(plan, runner);
 
   RunStore store(options.store, RunStore::Access::write);
-  const std::stop_source stop;
-  interrupt.watch([stop]() mutable { stop.request_stop(); });  // a copy: it may be called to the last
   const auto phase = [](const std::string& what) -> Runner::Progress {
     const auto counter = std::make_shared<Counter>(what);
     return [counter](std::size_t done, std::size_t all) { counter->show(done, all); };
   };
-  const bool finished = run_study(plan, runner, measurer, store, phase, stop.get_token());
-  if (finished && !options.traces.empty())
-    write_traces(plan, runner, options.traces, phase("traces"), stop.get_token());
-  if (!finished || stop.stop_requested()) {
+  const std::optional<StoredRun> run = run_study(plan, runner, measurer, store, phase, stop.get_token());
+  if (run && !options.traces.empty()) write_traces(plan, runner, options.traces, phase("traces"), stop.get_token());
+  if (!run || stop.stop_requested()) {
     fmt::print(stderr, "pgdlm: interrupted: what is finished is in {}; the same command goes on\n", options.store);
     return kExitInterrupted;
   }
-  print(find_finished(finished_studies(store), name, options.store));
+  print(read_finished(*run, store));
   return 0;
 }
 
 int report(const ReportOptions& options) {
   const RunStore store(options.store, RunStore::Access::read);
-  const std::vector<FinishedStudy> all = finished_studies(store);
   std::vector<FinishedStudy> chosen;
-  for (const std::string& name : options.studies) chosen.push_back(find_finished(all, name, options.store));
-  if (options.studies.empty()) chosen = all;
+  for (const std::string& name : options.studies) chosen.push_back(find_finished(name, store, options.store));
+  if (options.studies.empty()) chosen = all_finished(store);
   if (chosen.empty())
     throw Error(ErrorCode::invalid_request, fmt::format("there is no finished study in '{}'", options.store),
                 "run one first: pgdlm study --list lists them");
   const std::string machine = fmt::format("{}, {} cores.", processor(), usable_cores());
-  write_whole_file(options.out, html_report(chosen, machine, options.traces), "out");
+  Traces traces{.folder = options.traces};
+  if (!options.traces.empty()) {
+    const std::filesystem::path page = std::filesystem::absolute(options.out).parent_path();
+    traces.link = std::filesystem::absolute(options.traces).lexically_relative(page).generic_string();
+  }
+  write_whole_file(options.out, html_report(chosen, machine, traces), "out");
   if (!options.csv.empty()) {
     Table numbers;
     for (const FinishedStudy& study : chosen) {

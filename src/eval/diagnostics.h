@@ -15,10 +15,10 @@ inline constexpr std::array<double, 4> kAncestorTimes = {0, 0.25, 0.5, 0.75};  /
 struct SweepFacts {
   int particles = 0;
   bool conditional = false;  // it had a reference
-  double ess = 0;      // of the last weights, before anything is drawn from them
-  double log_z = 0;    // log evidence
-  double reward = 0;   // of the text that was drawn
-  double renewed = 1;  // share of the steps at which its path is not the old reference's
+  double ess = 0;            // of the last weights, before anything is drawn from them
+  double log_z = 0;          // log evidence
+  double reward = 0;         // of the text that was drawn
+  double renewed = 1;        // share of the steps at which its path is not the old reference's
   std::array<int, kAncestorTimes.size()> ancestors{};  // so many particles at those times have descendants in the end
 
   bool operator==(const SweepFacts&) const = default;

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include <nlohmann/json.hpp>
 
 #include "eval/plot.h"
@@ -40,22 +42,32 @@ std::string configuration(const FinishedStudy& study) {
                      escape_html(nlohmann::ordered_json::parse(study.study.definition).dump(1)), escape_html(lines));
 }
 
+std::string percent_encoded(std::string_view path) {
+  std::string out;
+  for (const char c : path) {
+    const bool plain =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("-._~/").find(c) != std::string_view::npos;
+    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
 // The first text of each cell, for `pgdlm replay`.
-std::string trace_links(const FinishedStudy& study, const std::filesystem::path& folder) {
+std::string trace_links(const FinishedStudy& study, const Traces& traces) {
   std::string items;
-  for (std::size_t i = 0; i < study.cells.size() && !folder.empty(); ++i) {
-    const std::filesystem::path file = folder / trace_name(study.study, i);
-    const Cell& cell = study.cells[i].cell;
-    if (std::filesystem::exists(file))
-      items += fmt::format("<li><a href=\"{}\">{} {} {:g}</a></li>", escape_html(file.generic_string()),
-                           escape_html(study.study.panels[cell.panel].name),
-                           escape_html(study.study.series[cell.series]), cell.at);
+  for (const FinishedCell& cell : study.cells) {
+    std::error_code missing;
+    if (traces.folder.empty() || !std::filesystem::exists(traces.folder / cell.trace, missing)) continue;
+    items +=
+        fmt::format("<li><a href=\"{}\">{} {} {:g}</a></li>", percent_encoded(traces.link + "/" + cell.trace.string()),
+                    escape_html(study.study.panels[cell.cell.panel].name),
+                    escape_html(study.study.series[cell.cell.series]), cell.cell.at);
   }
   return items.empty() ? ""
                        : details("Traces: the first text of each cell, for pgdlm replay", "<ul>" + items + "</ul>");
 }
 
-std::string section(const FinishedStudy& study, const std::filesystem::path& traces) {
+std::string section(const FinishedStudy& study, const Traces& traces) {
   const Study& s = study.study;
   std::string html = fmt::format("<section id=\"{0}\"><h2>{1}</h2>\n<p>{2}</p>\n", escape_html(s.name),
                                  escape_html(s.title), escape_html(s.about));
@@ -64,7 +76,7 @@ std::string section(const FinishedStudy& study, const std::filesystem::path& tra
       "<code>pgdlm study {}</code></p>\n",
       escape_html(s.task), study.questions.size(), s.samples,
       s.repeats > 1 ? fmt::format(", {} times with other seeds", s.repeats) : "",
-      s.repeats > 1 ? "; in tables ± is the standard deviation over seeds" : "", escape_html(s.name));
+      s.repeats > 1 ? "; in tables against n or k, ± is the standard deviation over seeds" : "", escape_html(s.name));
   for (const FigureSpec& figure : s.figures) {
     if (!figure.title.empty()) html += fmt::format("<h3>{}</h3>\n", escape_html(figure.title));
     if (const std::string svg = svg_of(study, figure); !svg.empty()) html += fmt::format("<figure>{}</figure>\n", svg);
@@ -83,8 +95,7 @@ std::string section(const FinishedStudy& study, const std::filesystem::path& tra
 
 }  // namespace
 
-std::string html_report(const std::vector<FinishedStudy>& studies, const std::string& machine,
-                        const std::filesystem::path& traces) {
+std::string html_report(const std::vector<FinishedStudy>& studies, const std::string& machine, const Traces& traces) {
   std::string nav, sections;
   for (const FinishedStudy& study : studies) {
     nav += fmt::format("<a href=\"#{0}\">{0}</a>", escape_html(study.study.name));

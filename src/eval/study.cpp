@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -101,12 +102,22 @@ std::vector<Point> points_of(const Fields& series) {
                               values.size(), at.size()));
   }
   if (at.empty()) at = {1};
+  if (std::set<double>(at.begin(), at.end()).size() < at.size())
+    series.fail(fmt::format("two points are at the same place: {}; say with 'at' where they are", fmt::join(at, ", ")));
   std::vector<Point> points;
   for (std::size_t i = 0; i < at.size(); ++i) {
     points.push_back({at[i], ordered_json::object()});
     for (const auto& [key, values] : vary.items()) points.back().options[key] = values[i];
   }
   return points;
+}
+
+void require_gauge(const std::string& name, const Fields& fields) {
+  try {
+    find_gauge(name);
+  } catch (const Error& e) {
+    fields.fail(e.what());
+  }
 }
 
 FigureSpec figure_of(const ordered_json& object, const std::string& where, const Study& study) {
@@ -120,8 +131,8 @@ FigureSpec figure_of(const ordered_json& object, const std::string& where, const
                     .guide = fields.text("guide", "")};
   const std::string kind = fields.text("kind", "curve");
   if (kind == "curve") {
-    if (figure.x != "at") find_gauge(figure.x);
-    find_gauge(figure.y);
+    if (figure.x != "at") require_gauge(figure.x, fields);
+    require_gauge(figure.y, fields);
   } else if (kind == "sweeps") {
     figure.kind = FigureSpec::Kind::sweeps;
     if (figure.y != "ess" && figure.y != "reward" && figure.y != "renewed")
@@ -141,7 +152,7 @@ FigureSpec figure_of(const ordered_json& object, const std::string& where, const
 Claim claim_of(const ordered_json& object, const std::string& where, const Study& study) {
   const Fields fields(object, where, {"says", "more", "than", "of", "at"});
   Claim claim{fields.text("says"), fields.text("more"), fields.text("than"), fields.text("of"), fields.numbers("at")};
-  find_gauge(claim.of);
+  require_gauge(claim.of, fields);
   for (const std::string& name : {claim.more, claim.than})
     if (std::ranges::find(study.series, name) == study.series.end())
       fields.fail(fmt::format("there is no series '{}', allowed: {}", name, fmt::join(study.series, ", ")));
@@ -171,6 +182,13 @@ struct Part {  // of a grid: a panel or a series
   std::vector<Point> points;
 };
 
+void require_distinct(const std::vector<std::string>& names, const std::string& where) {
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (std::ranges::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
+        names.begin() + static_cast<std::ptrdiff_t>(i))
+      throw Error(ErrorCode::invalid_request, fmt::format("{}: there are two of the name '{}'", where, names[i]));
+}
+
 GenerateOptions options_of(const ordered_json& common, const Part& panel, const Part& series, const Point& point) {
   ordered_json all = common;
   for (const ordered_json* more : {&panel.options, &series.options, &point.options}) all.update(*more);
@@ -178,11 +196,15 @@ GenerateOptions options_of(const ordered_json& common, const Part& panel, const 
 }
 
 ordered_json parse_object(std::string_view text, const std::string& name) {
-  ordered_json object = ordered_json::parse(text, nullptr, false, true);
-  if (!object.is_object())
-    throw Error(ErrorCode::invalid_request, fmt::format("study {}: not a JSON object", name),
-                "docs/studies.md says what a study file holds");
-  return object;
+  std::string fault = "not a JSON object";
+  try {
+    ordered_json object = ordered_json::parse(text, nullptr, true, true);
+    if (object.is_object()) return object;
+  } catch (const ordered_json::exception& e) {
+    fault = e.what();
+  }
+  throw Error(ErrorCode::invalid_request, fmt::format("study {}: {}", name, fault),
+              "docs/studies.md says what a study file holds");
 }
 
 std::string read_text(const std::filesystem::path& file) {
@@ -226,6 +248,10 @@ Study study_of(ordered_json object, const std::string& name, const StudySizes& s
     series.push_back({one.where(), one.object("options"), points_of(one)});
   }
   if (series.empty()) fields.fail("series: expected at least one");
+  std::vector<std::string> panel_names;
+  for (const Panel& panel : study.panels) panel_names.push_back(panel.name);
+  require_distinct(panel_names, fields.where() + ": panels");
+  require_distinct(study.series, fields.where() + ": series");
   for (std::size_t p = 0; p < panels.size(); ++p)
     for (std::size_t s = 0; s < series.size(); ++s)
       for (const Point& point : series[s].points)

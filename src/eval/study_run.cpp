@@ -20,7 +20,7 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr const char* kName = "study";
-constexpr std::uint64_t kSeedsApart = 1'000'000;  // of repeats: more than an evaluation has texts
+constexpr std::uint64_t kSeedsApart = 1'000'000'000;  // of repeats: more than an evaluation has texts
 
 Measurement measurement_of(const Study& study, const Cell& cell) {
   const Panel& panel = study.panels[cell.panel];
@@ -28,8 +28,9 @@ Measurement measurement_of(const Study& study, const Cell& cell) {
 }
 
 std::string plan_of(const StudyPlan& plan) {
-  std::string plans;  // all that texts depend on: prompts, files, every choice
+  std::string plans;  // all that figures depend on: prompts, files, every choice
   for (const Evaluation& evaluation : plan.evaluations) plans += to_plan(evaluation);
+  for (const Cell& cell : plan.study.cells) plans += files_mark(measurement_of(plan.study, cell));
   return ordered_json{{"name", plan.study.name},
                       {"definition", ordered_json::parse(plan.study.definition)},
                       {"plans", text_mark(plans)}}
@@ -79,42 +80,51 @@ double expected_forwards(const Evaluation& evaluation) {
       if (o.budget) paths = std::min(paths, static_cast<double>(*o.budget));
     }
   }
-  const bool looks_ahead = *o.method != Method::greedy && *o.method != Method::best_of_n;
-  const double ahead = looks_ahead ? (*o.tau - 1.0) * (o.estimator == Estimator::random ? *o.phi : 1) : 0;
+  // An estimate reads the prediction that the next step needs anyway; only looking further costs more.
+  const bool looks_ahead = *o.method != Method::greedy && *o.method != Method::best_of_n && *o.tau > 1;
+  const double weighings =
+      o.resample_every->blocks() ? 1 : std::min(steps, *o.diffusion_steps / o.resample_every->every * 1.0);
+  const double ahead = looks_ahead ? weighings * (*o.tau - 1.0) * *o.phi : 0;
   const auto texts = static_cast<double>(evaluation.questions.size()) * evaluation.samples;
-  return texts * paths * steps * (1 + ahead);
+  return texts * paths * (steps + ahead);
 }
 
-bool run_study(const StudyPlan& plan, Runner& runner, Measurer& measurer, RunStore& store, const Phase& phase,
-               const std::stop_token& stop) {
-  const auto count = static_cast<int>(plan.evaluations.size());
-  const StoredRun study = store.begin(kName, plan_of(plan), count);
+std::optional<StoredRun> run_study(const StudyPlan& plan, Runner& runner, Measurer& measurer, RunStore& store,
+                                   const Phase& phase, const std::stop_token& stop) {
+  const std::size_t count = plan.evaluations.size();
+  const StoredRun study = store.begin(kName, plan_of(plan), static_cast<int>(count));
+  std::vector<StoredRun> runs;
   std::vector<Order> orders;
-  for (const Evaluation& evaluation : plan.evaluations)
-    orders.push_back({begin(store, evaluation), items_of(evaluation)});
+  for (const Evaluation& evaluation : plan.evaluations) {
+    runs.push_back(begin(store, evaluation));
+    // Two cells may ask for the same texts, and differ in what is measured of them.
+    const bool ordered = std::ranges::any_of(orders, [&](const Order& o) { return o.run.id == runs.back().id; });
+    if (!ordered) orders.push_back({runs.back(), items_of(evaluation)});
+  }
   runner.run(orders, store, phase("texts"), stop);
 
   const std::map<int, StoredItem> known = store.items(study);
   const Runner::Progress progress = phase("measurements");
-  for (int i = 0; i < count && !stop.stop_requested(); ++i) {
-    progress(static_cast<std::size_t>(i), static_cast<std::size_t>(count));
-    if (known.contains(i)) continue;
-    const Cell& cell = plan.study.cells[static_cast<std::size_t>(i / plan.study.repeats)];
+  for (std::size_t i = 0; i < count; ++i) {
+    if (stop.stop_requested()) return std::nullopt;
+    progress(i, count);
+    if (known.contains(static_cast<int>(i))) continue;
+    const Cell& cell = plan.study.cells[i / static_cast<std::size_t>(plan.study.repeats)];
     const Measurement wanted = measurement_of(plan.study, cell);
-    ordered_json item = {{"eval", orders[static_cast<std::size_t>(i)].run.id}};
+    ordered_json item = {{"eval", runs[i].id}};
     if (!wanted.empty()) {
-      const StoredRun run = measurer.measure(wanted, plan.evaluations[static_cast<std::size_t>(i)],
-                                             orders[static_cast<std::size_t>(i)].run, store, stop);
-      if (run.done < run.items) return false;
+      const StoredRun run = measurer.measure(wanted, plan.evaluations[i], runs[i], store, stop);
+      if (run.done < run.items) return std::nullopt;
       item["measure"] = run.id;
     }
-    store.add(study, i, {item.dump(), {}});
+    store.add(study, static_cast<int>(i), {item.dump(), {}});
   }
-  return !stop.stop_requested();
+  return store.begin(kName, plan_of(plan), static_cast<int>(count));
 }
 
-std::filesystem::path trace_name(const Study& study, std::size_t cell) {
-  return fmt::format("{}-{}.jsonl", study.name, cell + 1);
+std::filesystem::path trace_name(const std::string& study, const Evaluation& evaluation) {
+  constexpr std::size_t kEnough = 12;
+  return fmt::format("{}-{}.jsonl", study, text_mark(to_plan(evaluation)).substr(0, kEnough));
 }
 
 void write_traces(const StudyPlan& plan, Runner& runner, const std::filesystem::path& folder,
@@ -123,14 +133,16 @@ void write_traces(const StudyPlan& plan, Runner& runner, const std::filesystem::
   std::filesystem::create_directories(folder, failed);
   for (std::size_t cell = 0; cell < plan.study.cells.size() && !stop.stop_requested(); ++cell) {
     progress(cell, plan.study.cells.size());
-    const std::filesystem::path file = folder / trace_name(plan.study, cell), beside = file.string() + ".part";
+    const Evaluation& evaluation = plan.evaluations[cell * static_cast<std::size_t>(plan.study.repeats)];
+    const std::filesystem::path file = folder / trace_name(plan.study.name, evaluation);
+    const std::filesystem::path beside = file.string() + ".part";
     if (std::filesystem::exists(file, failed)) continue;
     std::ofstream out(beside, std::ios::trunc);
     if (!out)
       throw Error(ErrorCode::invalid_request, fmt::format("traces: '{}' cannot be written", beside.string()),
                   "name a folder with --traces");
     JsonlSink sink(out);
-    runner.trace(items_of(plan.evaluations[cell * static_cast<std::size_t>(plan.study.repeats)]).front(), sink);
+    runner.trace(items_of(evaluation).front(), sink);
     out.close();
     std::filesystem::rename(beside, file);
   }
@@ -138,32 +150,22 @@ void write_traces(const StudyPlan& plan, Runner& runner, const std::filesystem::
 
 namespace {
 
-FinishedStudy finished(const StoredRun& run, const std::map<std::int64_t, StoredRun>& runs, const RunStore& store) try {
-  const json plan = json::parse(run.plan);
-  FinishedStudy found{.study = parse_study(plan.at("definition").dump(), plan.at("name")), .begun = run.begun};
-  std::vector<std::vector<Text>> repeats;  // of the cell at hand
-  for (const auto& [number, item] : store.items(run)) {
-    const json parts = json::parse(item.result);
-    const StoredRun& texts_run = runs.at(parts.at("eval"));
-    const Evaluation evaluation = evaluation_of(texts_run);
-    std::vector<Text> texts = texts_of(texts_run, store);
-    if (parts.contains("measure")) add_measured(texts, runs.at(parts.at("measure")), store);
-    if (found.questions.empty()) found.questions = evaluation.questions;
-    repeats.push_back(std::move(texts));
-    if (static_cast<int>(repeats.size()) < found.study.repeats) continue;
-    FinishedCell cell{.cell = found.study.cells.at(found.cells.size())};
-    cell.cell.options = evaluation.options;
-    const auto samples = static_cast<std::size_t>(evaluation.samples);
-    for (std::size_t question = 0; question < found.questions.size(); ++question)
-      for (const std::vector<Text>& repeat : repeats)
-        cell.texts.insert(cell.texts.end(), repeat.begin() + static_cast<std::ptrdiff_t>(question * samples),
-                          repeat.begin() + static_cast<std::ptrdiff_t>((question + 1) * samples));
-    found.cells.push_back(std::move(cell));
-    repeats.clear();
-  }
-  return found;
-} catch (const std::exception& e) {
-  throw Error(ErrorCode::invalid_request, fmt::format("run {}: this study cannot be read: {}", run.id, e.what()));
+std::map<std::int64_t, StoredRun> runs_by_id(const RunStore& store) {
+  std::map<std::int64_t, StoredRun> runs;
+  for (StoredRun& run : store.runs()) runs.emplace(run.id, std::move(run));
+  return runs;
+}
+
+// The texts of a question together, repeat after repeat.
+std::vector<Text> pooled(const std::vector<std::vector<Text>>& repeats, std::size_t questions) {
+  std::vector<Text> texts;
+  const std::size_t samples = repeats.front().size() / questions;
+  for (std::size_t question = 0; question < questions; ++question)
+    for (const std::vector<Text>& repeat : repeats) {
+      const auto first = repeat.begin() + static_cast<std::ptrdiff_t>(question * samples);
+      texts.insert(texts.end(), first, first + static_cast<std::ptrdiff_t>(samples));
+    }
+  return texts;
 }
 
 // Of each question, the texts of one repeat.
@@ -187,17 +189,44 @@ const FinishedCell* FinishedStudy::find(std::size_t panel, const std::string& se
   return nullptr;
 }
 
-std::vector<FinishedStudy> finished_studies(const RunStore& store) {
-  std::map<std::int64_t, StoredRun> runs;
-  for (StoredRun& run : store.runs()) runs.emplace(run.id, std::move(run));
-  std::vector<FinishedStudy> found;
-  for (const auto& [id, run] : runs) {
+std::map<std::string, StoredRun> finished_studies(const RunStore& store) {
+  std::map<std::string, StoredRun> found;
+  for (const auto& [id, run] : runs_by_id(store)) {
     if (run.name != kName || run.done < run.items) continue;
-    FinishedStudy study = finished(run, runs, store);
-    std::erase_if(found, [&](const FinishedStudy& older) { return older.study.name == study.study.name; });
-    found.push_back(std::move(study));
+    const json plan = json::parse(run.plan, nullptr, false);
+    const auto name = plan.is_object() ? plan.find("name") : plan.end();
+    if (name != plan.end() && name->is_string()) found.insert_or_assign(name->get<std::string>(), run);
   }
   return found;
+}
+
+FinishedStudy read_finished(const StoredRun& study, const RunStore& store) try {
+  const ordered_json plan =
+      ordered_json::parse(study.plan);  // in the order of the file: the first list of `vary` counts
+  FinishedStudy found{.study = parse_study(plan.at("definition").dump(), plan.at("name"))};
+  const std::map<std::int64_t, StoredRun> runs = runs_by_id(store);
+  std::vector<std::vector<Text>> repeats;  // of the cell at hand
+  FinishedCell cell;
+  for (const auto& [number, item] : store.items(study)) {
+    const json parts = json::parse(item.result);
+    const StoredRun& run = runs.at(parts.at("eval"));
+    const Evaluation evaluation = evaluation_of(run);
+    std::vector<Text> texts = texts_of(run, store);
+    if (parts.contains("measure")) add_measured(texts, runs.at(parts.at("measure")), store);
+    if (found.questions.empty()) found.questions = evaluation.questions;
+    if (repeats.empty()) {
+      cell = {.cell = found.study.cells.at(found.cells.size()), .trace = trace_name(found.study.name, evaluation)};
+      cell.cell.options = evaluation.options;
+    }
+    repeats.push_back(std::move(texts));
+    if (static_cast<int>(repeats.size()) < found.study.repeats) continue;
+    cell.texts = pooled(repeats, found.questions.size());
+    found.cells.push_back(std::move(cell));
+    repeats.clear();
+  }
+  return found;
+} catch (const std::exception& e) {
+  throw Error(ErrorCode::invalid_request, fmt::format("run {}: this study cannot be read: {}", study.id, e.what()));
 }
 
 std::string describe_study_run(const StoredRun& run) try {
@@ -212,8 +241,19 @@ std::string describe_study_run(const StoredRun& run) try {
   return fmt::format("run {}: its plan cannot be read", run.id);
 }
 
+// A figure of a set of texts is one of each repeat: pooled, it would be another figure.
+Groups groups_of_cell(const FinishedStudy& study, const FinishedCell& cell, const Gauge& gauge) {
+  if (gauge.kind != Gauge::Kind::of_set) return groups_of(gauge, study.questions, cell.texts);
+  Groups groups(study.questions.size());
+  for (int repeat = 0; repeat < study.study.repeats; ++repeat) {
+    const Groups one = groups_of(gauge, study.questions, texts_of_repeat(study, cell, repeat));
+    for (std::size_t i = 0; i < one.size(); ++i) groups[i].insert(groups[i].end(), one[i].begin(), one[i].end());
+  }
+  return groups;
+}
+
 std::optional<Measured> measured(const FinishedStudy& study, const FinishedCell& cell, const Gauge& gauge) {
-  const std::optional<Mean> mean = mean_of_groups(groups_of(gauge, study.questions, cell.texts));
+  const std::optional<Mean> mean = mean_of_groups(groups_of_cell(study, cell, gauge));
   if (!mean) return std::nullopt;
   Measured out{.mean = readable(gauge, *mean)};
   if (study.study.repeats < 2) return out;

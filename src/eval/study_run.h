@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -23,35 +24,38 @@ struct StudyPlan {
 };
 StudyPlan plan_study(Study study, std::vector<Question> questions, Runner& runner);
 
-// What it will cost, one evaluation at a time: forwards asked for, as the method and the process make them likely.
+// What it will cost, one evaluation at a time: different forwards, as the method and the process make them likely; of
+// pg-adapt, if it never stops early.
 double expected_forwards(const Evaluation& evaluation);
 
-// Returns false if it was stopped before the end. `phase` hears what is going on now.
+// Nothing if it was stopped before the end. `phase` hears what is going on now.
 using Phase = std::function<Runner::Progress(const std::string& what)>;
-bool run_study(const StudyPlan& plan, Runner& runner, Measurer& measurer, RunStore& store, const Phase& phase,
-               const std::stop_token& stop);
+std::optional<StoredRun> run_study(const StudyPlan& plan, Runner& runner, Measurer& measurer, RunStore& store,
+                                   const Phase& phase, const std::stop_token& stop);
 
 // Of each cell the first text, as a trace that `pgdlm replay` plays. Those that are there already are kept.
 void write_traces(const StudyPlan& plan, Runner& runner, const std::filesystem::path& folder,
                   const Runner::Progress& progress, const std::stop_token& stop);
-std::filesystem::path trace_name(const Study& study, std::size_t cell);  // within that folder
+std::filesystem::path trace_name(const std::string& study, const Evaluation& evaluation);  // within that folder
 
 // A cell with all of its texts: those of a question together, repeat after repeat.
 struct FinishedCell {
   Cell cell;  // its options are settled
   std::vector<Text> texts;
+  std::filesystem::path trace;  // trace_name
 };
 struct FinishedStudy {
   Study study;
   std::vector<Question> questions;
   std::vector<FinishedCell> cells;
-  std::string begun;
 
   const FinishedCell* find(std::size_t panel, const std::string& series, double at) const;  // null: none
 };
 
-// Studies of a store that are finished, oldest first. Of several with the same name only the last.
-std::vector<FinishedStudy> finished_studies(const RunStore& store);
+// The studies of a store that are finished, by name; of several with the same name the last.
+std::map<std::string, StoredRun> finished_studies(const RunStore& store);
+// Error{invalid_request} if another version has written it.
+FinishedStudy read_finished(const StoredRun& study, const RunStore& store);
 
 // What `pgdlm runs` says of a run that is no evaluation.
 std::string describe_study_run(const StoredRun& run);
@@ -62,5 +66,7 @@ struct Measured {
   std::optional<double> deviation;  // standard deviation over repeats; nothing for one
 };
 std::optional<Measured> measured(const FinishedStudy& study, const FinishedCell& cell, const Gauge& gauge);
+// Values by question, of all repeats.
+Groups groups_of_cell(const FinishedStudy& study, const FinishedCell& cell, const Gauge& gauge);
 
 }  // namespace pgdlm

@@ -152,20 +152,19 @@ double fact(const SweepFacts& s, const std::string& name) {
   return name == "ess" ? s.ess : name == "reward" ? s.reward : 100 * s.renewed;
 }
 
-// Of each text the sweeps, without the start of particle Gibbs: it has one particle.
-Profile sweeps_of(const FinishedCell& cell, const std::string& fact_name) {
-  const bool starts = *cell.cell.options.method == Method::particle_gibbs && cell.cell.options.start != Start::smc;
-  return [starts, fact_name](const Text& text) {
+// Of each text the sweeps, without a start of a single particle.
+Profile sweeps_of(const std::string& fact_name) {
+  return [fact_name](const Text& text) {
     std::vector<double> values;
-    for (const SweepFacts& sweep : text.result.by_sweep) values.push_back(fact(sweep, fact_name));
-    if (starts && !values.empty()) values.erase(values.begin());
+    for (const SweepFacts& sweep : text.result.by_sweep)
+      if (sweep.particles > 1) values.push_back(fact(sweep, fact_name));
     return values;
   };
 }
 Profile times_of() {
   return [](const Text& text) {
     std::vector<double> values;
-    if (text.result.by_sweep.empty()) return values;
+    if (text.result.by_sweep.empty() || text.result.by_sweep.back().particles < 2) return values;
     for (const int ancestors : text.result.by_sweep.back().ancestors) values.push_back(ancestors);
     return values;
   };
@@ -193,7 +192,7 @@ std::vector<Entry> entries_of(const FinishedStudy& study, const FinishedCell& ce
 std::vector<Entry> entries_of(const FinishedStudy& study, const FinishedCell& cell, const FigureSpec& figure) {
   if (figure.kind == FigureSpec::Kind::times)
     return entries_of(study, cell, times_of(), [](std::size_t i) { return kAncestorTimes[i]; });
-  return entries_of(study, cell, sweeps_of(cell, figure.y), [](std::size_t i) { return static_cast<double>(i + 1); });
+  return entries_of(study, cell, sweeps_of(figure.y), [](std::size_t i) { return static_cast<double>(i + 1); });
 }
 
 std::string profile_title(const FigureSpec& figure) {
@@ -310,7 +309,11 @@ std::string svg_of(const FinishedStudy& study, const FigureSpec& figure) {
 }
 
 Table claims_of(const FinishedStudy& study) {
-  Table table{.head = {"claim", "where", "difference", "verdict"}};
+  Table table{.head = {"claim", "where", "difference", "verdict", "particles"}};
+  const auto particles = [&](const FinishedCell& cell) {
+    const std::optional<Measured> used = measured(study, cell, find_gauge("particles_used"));
+    return used ? used->mean.value : 0;
+  };
   for (const Claim& claim : study.study.claims) {
     const Gauge& gauge = find_gauge(claim.of);
     for (const FinishedCell& cell : study.cells) {
@@ -318,10 +321,10 @@ Table claims_of(const FinishedStudy& study) {
       const FinishedCell* other = study.find(cell.cell.panel, claim.than, cell.cell.at);
       const bool wanted = claim.at.empty() || std::ranges::find(claim.at, cell.cell.at) != claim.at.end();
       if (other == nullptr || !wanted) continue;
-      const std::optional<Mean> d = mean_difference(groups_of(gauge, study.questions, cell.texts),
-                                                    groups_of(gauge, study.questions, other->texts));
+      std::optional<Mean> d = mean_difference(groups_of_cell(study, cell, gauge), groups_of_cell(study, *other, gauge));
       if (!d) continue;
       const double error = d->error.value_or(std::numeric_limits<double>::infinity());
+      if (constexpr double kRounding = 1e-12; std::abs(d->value) < kRounding) d->value = 0;
       std::string verdict = d->value > 2 * error ? "holds" : d->value < -2 * error ? "does not hold" : "unresolved";
       if (verdict == "unresolved" && d->value != 0 && std::isfinite(error))
         verdict +=
@@ -331,8 +334,10 @@ Table claims_of(const FinishedStudy& study) {
                             titled(study.study.panels[cell.cell.panel].name, fmt::format("{:g}", cell.cell.at)),
                             fmt::format("{:+.3g}{}{}", gauge.factor * d->value,
                                         d->error ? fmt::format(" ± {:.2g}", gauge.factor * *d->error) : "",
-                                        gauge.unit == "%" ? " points" : ""),
-                            verdict});
+                                        gauge.unit == "%"                      ? " points"
+                                        : gauge.kind == Gauge::Kind::logarithm ? " nats"
+                                                                               : ""),
+                            verdict, fmt::format("{:.1f} : {:.1f}", particles(cell), particles(*other))});
     }
   }
   return table;

@@ -24,9 +24,12 @@ Table overview_of(const FinishedStudy& study);
 Table efforts_of(const FinishedStudy& study);
 Table numbers_of(const FinishedStudy& study);  // a line for each figure, for a spreadsheet
 
-// A self-contained page. `machine` says where it was made; traces that are in `traces` (if that is not empty) are
-// linked.
+// A self-contained page. `machine` says where it was made.
+struct Traces {
+  std::filesystem::path folder;  // those that are there are linked; empty: none
+  std::string link;              // how the page calls the folder
+};
 std::string html_report(const std::vector<FinishedStudy>& studies, const std::string& machine,
-                        const std::filesystem::path& traces = {});
+                        const Traces& traces = {});
 
 }  // namespace pgdlm

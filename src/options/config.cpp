@@ -96,7 +96,7 @@ GenerateOptions from_config(const std::string& config, const std::string& source
   for (const auto& [key, value] : object.items())
     if (!reader.known.contains(key))
       throw Error(ErrorCode::invalid_request, source + ": unknown option '" + key + "' in its configuration",
-                  "it was written by another version of pgdlm (this is " PGDLM_VERSION ")");
+                  "options are those of pgdlm generate, with underscores (this is version " PGDLM_VERSION ")");
   return options;
 }
 

@@ -144,6 +144,30 @@ class Study(ProgramTest):
         self.assertIn("study toy, its evaluations", listed)
         self.assertIn("measure of texts: judge sentiment:positive perplexity", listed)
 
+    def test_each_size_has_its_own_tables(self):
+        small = self.ok(*ASKED, "--limit", "2").stdout
+        whole = self.ok(*ASKED).stdout
+        self.assertNotEqual(small, whole)
+        self.assertEqual(self.ok(*ASKED, "--limit", "2").stdout, small)
+
+    def test_cells_may_ask_for_the_same_texts(self):
+        """Two panels that differ in what is measured; and the order of options in the file matters, also when it is read back."""
+        panels = [{"name": f"{mood}?", "options": {"reward": "positive"}, "judge": f"sentiment:{mood}"}
+                  for mood in ("positive", "negative")]
+        series = [{"name": "PG", "options": {"method": "pg"}, "vary": {"particles": [2, 4], "iterations": [3, 2]}}]
+        self.write("toy.json", json.dumps({**STUDY, "panels": panels, "series": series, "claims": [],
+                                           "figures": [{"y": "judge"}]}))
+        tables = self.ok(*ASKED).stdout
+        self.assertRegex(tables, r"method +2 +4 +2 +4\n")
+        rates = [float(x) for x in re.findall(r"(\d+\.\d) ±", tables)]
+        for agrees, denies in zip(rates[:2], rates[2:]):
+            self.assertAlmostEqual(agrees + denies, 100, delta=0.11)
+
+    def test_a_file_runs_no_program_unasked(self):
+        self.write("toy.json", json.dumps({**STUDY, "panels": [{"name": "a", "options": {"reward": "exec:touch gone"}}]}))
+        self.refused(["runs a program", "--allow-exec"], *ASKED)
+        self.assertFalse(os.path.exists(self.path("gone")))
+
     def test_mistakes(self):
         self.refused(["study is 'nothing'", "--list"], "study", "nothing")
         self.refused(["STUDY is missing"], "study")
@@ -155,7 +179,11 @@ class Study(ProgramTest):
         self.write("toy.json", json.dumps({**STUDY, "panels": [{"name": "a", "judge": "sentiment:great"}]}))
         self.refused(["judge is 'sentiment:great', allowed labels: negative, positive"], *ASKED)
         self.write("toy.json", json.dumps({**STUDY, "figures": [{"y": "speed"}]}))
-        self.refused(["figure is 'speed', allowed: accuracy"], *ASKED)
+        self.refused(["figures[0]: figure is 'speed', allowed: accuracy"], *ASKED)
+        self.write("toy.json", '{"title": "x",\n "task": }')
+        self.refused(["study toy", "line 2"], *ASKED)
+        self.write("toy.json", json.dumps({**STUDY, "series": STUDY["series"] * 2}))
+        self.refused(["series: there are two of the name 'greedy'"], *ASKED)
         self.write("toy.json", json.dumps(STUDY))
         self.ok(*ASKED)
         self.refused(["there is no finished study 'math'", "allowed: toy"], "report", "math", "--store", "runs.db")

@@ -61,7 +61,12 @@ TEST(Result, JsonAndBack) {
                          .forwards_needed = 5,
                          .rewards_asked = 6,
                          .rewards_needed = 7,
-                         .by_sweep = {{.particles = 4, .conditional = true, .ess = 2.5, .log_z = -1, .reward = 0.1 + 0.2, .ancestors = {1, 1, 2, 3}}}};
+                         .by_sweep = {{.particles = 4,
+                                       .conditional = true,
+                                       .ess = 2.5,
+                                       .log_z = -1,
+                                       .reward = 0.1 + 0.2,
+                                       .ancestors = {1, 1, 2, 3}}}};
   const std::string text = to_json(result);
   EXPECT_THAT(text, HasSubstr("\"reward\":null"));
   EXPECT_EQ(to_json(result_from_json(text)), text);

@@ -26,7 +26,7 @@ std::shared_ptr<const LanguageModel> toy() { return open_language_model("toy"); 
 TEST(CanvasView, FillsInPlaceAndIsWiped) {
   const auto model = toy();
   std::ostringstream out;
-  CanvasSink sink(out, {.tty = true, .steps = 4, .sweeps = 1, .every_ms = 0}, *model, 20);
+  CanvasSink sink(out, {.tty = true, .steps = 4, .sweeps = 1, .every_ms = 0}, *model, {20, 24});
   std::vector<Token> canvas = model->encode("the movie was", "test");
   canvas.insert(canvas.end(), 2, model->mask());
   sink.emit(Drafted{0, 1, 0, canvas});
@@ -43,7 +43,7 @@ TEST(CanvasView, FillsInPlaceAndIsWiped) {
 
 TEST(CanvasView, NothingInAPipe) {
   std::ostringstream out;
-  CanvasSink sink(out, {.tty = false}, *toy(), 80);
+  CanvasSink sink(out, {.tty = false}, *toy(), {});
   sink.emit(Drafted{0, 1, 0, {0, 1}});
   EXPECT_EQ(out.str(), "");
 }
