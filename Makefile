@@ -23,7 +23,7 @@ help: ## list the targets
 
 build: release ## build/pgdlm (the default)
 
-demo: release ## steer a toy model and show text, reward and cost
+demo: release ## steer the default models: film reviews, word problems
 	@scripts/demo
 
 test: release ## everything CI runs; ends with ctest's counts
