@@ -190,6 +190,27 @@ std::pair<std::string, double> draw_legend(const std::vector<Plot>& plots, doubl
   return {svg, y + kLegendLine - top};
 }
 
+std::string draw_plot(const Plot& plot, const PlotStyle& style, const Range& all_x,
+                      const std::vector<std::string>& names) {
+  Range all_y;
+  for (const PlotLine& line : plot.lines)
+    for (const PlotPoint& p : line.points) {
+      if (!drawable(p, style)) continue;
+      const double bar = line.guide ? 0 : p.error.value_or(0);
+      all_y.take(p.y + bar);
+      all_y.take(style.log_y ? p.y : p.y - bar);
+    }
+  if (all_y.empty()) all_y.take(1);
+  const Axis x(all_x.low, all_x.high, style.log_x, kLeft, kWidth - kRight, all_x.whole ? 1 : 0);
+  const Axis y(all_y.low, all_y.high, style.log_y, kHeight - kBottom, kTop);
+  std::string svg = draw_axes(x, y, plot, style);
+  for (const PlotLine& line : plot.lines) {
+    const auto place = static_cast<std::size_t>(std::ranges::find(names, line.name) - names.begin());
+    svg += draw_line(line, look_of(place), x, y, style);
+  }
+  return svg;
+}
+
 }  // namespace
 
 std::string escape_html(std::string_view text) {
@@ -216,33 +237,20 @@ std::string to_svg(const std::vector<Plot>& plots, const PlotStyle& style) {
   const std::vector<std::string> names = names_of(plots, false);
 
   std::string body;
+  double left = 0, top = 0, width = kWidth;
   for (std::size_t i = 0; i < plots.size(); ++i) {
-    Range all_y;
-    for (const PlotLine& line : plots[i].lines)
-      for (const PlotPoint& p : line.points)
-        if (drawable(p, style)) {
-          all_y.take(p.y + (line.guide ? 0 : p.error.value_or(0)));
-          all_y.take(style.log_y ? p.y : p.y - p.error.value_or(0));
-        }
-    if (all_y.empty()) all_y.take(1);
-    const Axis x(all_x.low, all_x.high, style.log_x, kLeft, kWidth - kRight, all_x.whole ? 1 : 0);
-    const Axis y(all_y.low, all_y.high, style.log_y, kHeight - kBottom, kTop);
-    std::string plot = draw_axes(x, y, plots[i], style);
-    for (const PlotLine& line : plots[i].lines) {
-      const auto place = static_cast<std::size_t>(std::ranges::find(names, line.name) - names.begin());
-      plot += draw_line(line, look_of(place), x, y, style);
-    }
-    body += fmt::format(R"_(<g transform="translate({:.0f},{:.0f})">{}</g>)_",
-                        static_cast<double>(i % kPerRow) * kWidth, static_cast<double>(i / kPerRow) * kHeight, plot);
+    if (i > 0 && i % kPerRow == 0) left = 0, top += kHeight;
+    body += fmt::format(R"_(<g transform="translate({:.0f},{:.0f})">{}</g>)_", left, top,
+                        draw_plot(plots[i], style, all_x, names));
+    left += kWidth;
+    width = std::max(width, left);
   }
-  const double width = static_cast<double>(std::clamp(plots.size(), std::size_t{1}, kPerRow)) * kWidth;
-  const double height = static_cast<double>((plots.size() + kPerRow - 1) / kPerRow) * kHeight;
-  const auto [legend, legend_height] = draw_legend(plots, width, height);
+  const auto [legend, legend_height] = draw_legend(plots, width, top + kHeight);
   return fmt::format(
       R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.0f} {1:.0f}" width="{0:.0f}" height="{1:.0f}" )"
       R"(font-family="Helvetica, Arial, sans-serif" font-size="12" fill="#222">)"
       R"(<style>.grid{{stroke:#e3e3e3}}.axis{{stroke:#555}}</style>{2}{3}</svg>)",
-      width, height + legend_height, body, legend);
+      width, top + kHeight + legend_height, body, legend);
 }
 
 }  // namespace pgdlm

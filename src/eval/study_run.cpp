@@ -82,8 +82,8 @@ double expected_forwards(const Evaluation& evaluation) {
   }
   // An estimate reads the prediction that the next step needs anyway; only looking further costs more.
   const bool looks_ahead = *o.method != Method::greedy && *o.method != Method::best_of_n && *o.tau > 1;
-  const double weighings =
-      o.resample_every->blocks() ? 1 : std::min(steps, *o.diffusion_steps / o.resample_every->every * 1.0);
+  const double every = o.resample_every->blocks() ? *o.diffusion_steps : o.resample_every->every;
+  const double weighings = std::min(steps, *o.diffusion_steps / every);
   const double ahead = looks_ahead ? weighings * (*o.tau - 1.0) * *o.phi : 0;
   const auto texts = static_cast<double>(evaluation.questions.size()) * evaluation.samples;
   return texts * paths * (steps + ahead);
@@ -221,7 +221,7 @@ FinishedStudy read_finished(const StoredRun& study, const RunStore& store) try {
     repeats.push_back(std::move(texts));
     if (static_cast<int>(repeats.size()) < found.study.repeats) continue;
     cell.texts = pooled(repeats, found.questions.size());
-    found.cells.push_back(std::move(cell));
+    found.cells.push_back(std::exchange(cell, {}));
     repeats.clear();
   }
   return found;

@@ -110,9 +110,9 @@ TEST(EventsJson, ErrorsNameTheFieldAndWhatWasExpected) {
   EXPECT_EQ(error_of("42"), "expected a JSON object, found '42'");
   EXPECT_EQ(error_of(R"({"seq":0)"), R"(expected a JSON object, found '{"seq":0')");
   EXPECT_EQ(error_of(R"({"type":"spent"})"), "expected the field 'seq', found none");
-  EXPECT_EQ(
-      error_of(R"({"seq":0,"type":"paused"})"),
-      "type: expected one of run_started, weighed, resampled, edited, drafted, selected, spent, run_finished, found 'paused'");
+  EXPECT_EQ(error_of(R"({"seq":0,"type":"paused"})"),
+            "type: expected one of run_started, weighed, resampled, edited, drafted, selected, spent, run_finished, "
+            "found 'paused'");
   EXPECT_EQ(error_of(R"({"seq":0,"type":"run_finished","status":"done","reward":"high"})"),
             R"(reward: expected a number, "inf", "-inf" or "nan", found "high")");
   EXPECT_EQ(error_of(R"({"seq":0,"type":"resampled","sweep":0,"step":1.5,"parents":[],"reference":-1})"),
