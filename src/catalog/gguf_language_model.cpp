@@ -33,7 +33,8 @@ class GgufLanguageModel final : public LanguageModel {
             .block_length = hints.block_length,
             .temperature = hints.temperature,
             .top_p = hints.top_p,
-            .chat = chat_ != ChatFormat::none};
+            .chat = chat_ != ChatFormat::none,
+            .has_eos = eos() >= 0};
   }
   int max_length() const override { return model_->sizes().context; }
   Token mask() const override { return model_->diffusion().mask; }

@@ -27,7 +27,8 @@ struct ModelDefaults {
   int length = 64;                         // positions to generate
   std::optional<int> steps, block_length;  // empty: the process decides
   std::optional<double> temperature, top_p;
-  bool chat = false;  // it was taught conversations
+  bool chat = false;     // it was taught conversations
+  bool has_eos = false;  // it can say that a text ends
 };
 
 class LanguageModel {

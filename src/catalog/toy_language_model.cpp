@@ -11,7 +11,7 @@ class ToyLanguageModel final : public LanguageModel {
   std::shared_ptr<Reward> own_reward(std::string_view name) const override { return toy_.reward(name); }
   std::vector<std::string> own_rewards() const override { return ToyModel::reward_names(); }
   // Most of its many steps reveal nothing on a short canvas, and are free.
-  ModelDefaults defaults() const override { return {.process = "mdlm", .length = 24}; }
+  ModelDefaults defaults() const override { return {.process = "mdlm", .length = 24, .has_eos = true}; }
   int max_length() const override { return ToyModel::kMaxLength; }
   Token mask() const override { return toy_.mask(); }
   Token eos() const override { return toy_.eos(); }

@@ -160,7 +160,8 @@ void visit_process_options(Options& o, Visitor& visit) {
   visit({"logits-eos-inf", "", "llada: the end of the text is never drawn, so all of -n is used"}, o.logits_eos_inf);
   visit({"confidence-eos-eot-inf", "", "llada: positions that draw the end of the text are revealed last"},
         o.confidence_eos_eot_inf);
-  visit({"stop-at-eos", "", "llada: once a finished block holds the end of the text, the rest costs nothing"},
+  visit({"stop-at-eos", "!--no-stop-at-eos",
+         "llada: once a finished block holds the end of the text, the rest costs nothing (on, if there are blocks)"},
         o.stop_at_eos);
   visit({"diffusion-cfg-scale", "", "classifier-free guidance away from the text without its prompt (0: off)"},
         o.diffusion_cfg_scale);

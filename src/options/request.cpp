@@ -63,6 +63,9 @@ void settle_grid(GenerateOptions& o, const ModelDefaults& model) {
   if (o.process == Process::llada && !o.diffusion_block_length && gap % model.block_length.value_or(gap) == 0)
     o.diffusion_block_length = model.block_length;
   if (!o.diffusion_steps && !one_by_one) o.diffusion_steps = model.steps.value_or(kDefaultSteps);
+  // Nobody reads what follows the end of the text, and in blocks it cannot change what comes before.
+  if (o.process == Process::llada && !o.stop_at_eos)
+    o.stop_at_eos = model.has_eos && !o.infill && o.diffusion_block_length.value_or(0) > 0;
   const int blocks = o.diffusion_block_length.value_or(0) > 0 ? std::max(1, gap / *o.diffusion_block_length) : 1;
   const int wished = std::min(gap, model.steps.value_or(gap));
   if (!o.diffusion_steps) o.diffusion_steps = wished % blocks == 0 ? wished : gap;

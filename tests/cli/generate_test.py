@@ -79,6 +79,13 @@ class Generate(ProgramTest):
         lines = [[line for line in open(self.path(name)) if '"spent"' not in line] for name in ("watched.jsonl", "plain.jsonl")]
         self.assertEqual(*lines)
 
+    def test_what_follows_the_end_costs_nothing(self):
+        blocks = ["The movie", "--process", "llada", "-n", "24", "--diffusion-block-length", "4", "--method", "bon", "-k", "4",
+                  "--reward", "positive", "--seed", "3"]
+        stops, goes_on = self.generate(*blocks), self.generate(*blocks, "--no-stop-at-eos")
+        self.assertEqual(stops["text"], goes_on["text"])
+        self.assertLess(stops["cost"]["forwards_asked"], goes_on["cost"]["forwards_asked"])
+
     def test_samples_are_what_their_seeds_give_alone(self):
         answer = self.generate(*STEERED, "--seed", "10", "--n-samples", "4")
         self.assertEqual([s["seed"] for s in answer["samples"]], [10, 11, 12, 13])
