@@ -179,7 +179,7 @@ def save_hf(model: MaskedLM, folder: Path, tokenizer_json: str, special: dict) -
               "pad_token_id": special["end"], "mask_token_id": special["mask"],
               # This is a denoiser of masked diffusion without time conditioning, not a filler of 15 % gaps.
               # So small a network knows likely words better than unlikely ones: it is meant to be drawn from with care.
-              "diffusion": {"process": "mdlm", "time_conditioning": False, "shift_logits": False, "temperature": 0.7,
+              "diffusion": {"process": "mdlm", "time_conditioning": False, "shift_logits": False, "temperature": 0.6,
                             "top_p": 0.9}}
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     (folder / "tokenizer.json").write_text(tokenizer_json)
