@@ -178,8 +178,9 @@ def save_hf(model: MaskedLM, folder: Path, tokenizer_json: str, special: dict) -
               "torch_dtype": "float32", "bos_token_id": special["end"], "eos_token_id": special["end"],
               "pad_token_id": special["end"], "mask_token_id": special["mask"],
               # This is a denoiser of masked diffusion without time conditioning, not a filler of 15 % gaps.
-              # So small a network knows likely words better than unlikely ones: it is meant to be drawn from with care.
-              "diffusion": {"process": "mdlm", "time_conditioning": False, "shift_logits": False, "temperature": 0.6,
+              # So small a network knows likely words better than unlikely ones, and mends what it sees again: it is meant to
+              # be drawn from with care, and to take words back.
+              "diffusion": {"process": "remdm", "time_conditioning": False, "shift_logits": False, "temperature": 0.7,
                             "top_p": 0.9}}
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     (folder / "tokenizer.json").write_text(tokenizer_json)

@@ -74,8 +74,8 @@ int dry_run(const StudyPlan& plan, Runner& runner) {
   }
   fmt::print("{}\n{}", plan.study.title, to_text(table));
   if (plan.study.repeats > 1) fmt::print("each {} times with other seeds\n", plan.study.repeats);
-  fmt::print("in all {:.0f} texts, about {:.0f} different forwards, {}, and the rewards\n", texts, forwards,
-             duration(seconds));
+  fmt::print("in all {:.0f} texts, about {:.0f} forwards ({}) if they shared nothing, and the rewards\n", texts,
+             forwards, duration(seconds));
   return 0;
 }
 

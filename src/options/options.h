@@ -120,7 +120,9 @@ void visit_sampling_options(Options& o, Visitor& visit) {
   visit({"tau", "", "denoising steps looked ahead per completion; each costs forwards"}, o.tau);
 
   visit.group("Resampling and choice");
-  visit({"resample-every", "", "look at the weights after every N steps or at the ends of blocks"}, o.resample_every);
+  visit({"resample-every", "",
+         "look at the weights after every N steps or at the ends of blocks (1; remdm: 32 times in all)"},
+        o.resample_every);
   visit({"ess-threshold", "", "resample when the effective sample size falls below this share of k"}, o.ess_threshold);
   visit({"max-events", "", "at most so many resamplings per sweep (-1: as many as there are particles)"}, o.max_events);
   visit({"scheme", "", "multinomial, stratified, systematic or residual"}, o.scheme);

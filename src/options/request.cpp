@@ -87,6 +87,14 @@ void settle_reading(GenerateOptions& o, const Reward* reward) {
   if (!o.resample_every) o.resample_every = Cadence{.every = 0};
 }
 
+// Under ReMDM nearly every step changes something: looking at each would cost more rewards than forwards. The other
+// presets say how often.
+void settle_cadence(GenerateOptions& o) {
+  constexpr int kLooks = 32;
+  if (o.process == Process::remdm && o.preset == Preset::exact && !o.resample_every)
+    o.resample_every = Cadence{.every = std::max(1, *o.diffusion_steps / kLooks)};
+}
+
 // Which options are set, in the order of the list.
 struct Given {
   std::vector<std::string> names;
@@ -131,6 +139,7 @@ GenerateOptions settled(GenerateOptions o, const ModelDefaults& model, const Rew
   settle_grid(o, model);
   require_positive(*o.diffusion_steps, "diffusion-steps");
   settle_reading(o, reward);
+  settle_cadence(o);
   settle_settings(o);
   settle_process(o, -1);
   return o;
