@@ -65,14 +65,6 @@ MISTAKES = [
 
 
 class BadInput(ProgramTest):
-    def refused(self, words, *args):
-        result = self.run_pgdlm(*args)
-        self.assertEqual(result.returncode, 2, f"{args}: {result.stderr}")
-        self.assertEqual(result.stdout, "")
-        self.assertTrue(result.stderr.startswith("pgdlm: error: ") or "\npgdlm: error: " in result.stderr, result.stderr)
-        for word in words:
-            self.assertIn(word, result.stderr)
-
     def test_every_mistake_is_named_and_writes_nothing(self):
         for args, words in MISTAKES:
             with self.subTest(args=args):

@@ -23,14 +23,6 @@ class Eval(ProgramTest):
             file.write(text)
         return name
 
-    def refused(self, code, words, *args):
-        result = self.run_pgdlm(*args)
-        self.assertEqual(result.returncode, code, f"{args}: {result.stderr}")
-        self.assertEqual(result.stdout, "")
-        self.assertIn("pgdlm: error: ", result.stderr)
-        for word in words:
-            self.assertIn(word, result.stderr)
-
     def test_texts_come_as_arguments_files_or_through_a_pipe(self):
         lines = "\n".join(TEXTS) + "\n"
         file = self.write("texts.txt", lines)
@@ -79,7 +71,7 @@ class Eval(ProgramTest):
         self.assertIn("1 of 2 texts left out: they do not fit the canvas of 512 tokens", result.stderr)
         found = json.loads(result.stdout)
         self.assertEqual((found["left_out"], len(found["texts"])), (1, 1))
-        self.refused(2, ["none of 1 texts fits", "512"], "perplexity", long)
+        self.refused(["none of 1 texts fits", "512"], "perplexity", long)
 
     def test_rewards_may_be_given_one_by_one(self):
         added = self.ok("score", "--reward", "contains:film", "--reward", "-0.5*length:5..9", "a film", "a").stdout
@@ -87,8 +79,8 @@ class Eval(ProgramTest):
         self.assertEqual(self.ok("score", "--reward", "contains:film - 0.5*length:5..9", "a film", "a").stdout, added)
 
     def test_a_server_that_is_not_there(self):
-        self.refused(2, ["http://127.0.0.1:1/x", "cannot be asked"], "score", "--reward", "http://127.0.0.1:1/x", "a")
-        self.refused(2, ["reward-patience is '0'"], "score", "--reward", "exec:cat", "--reward-patience", "0", "a")
+        self.refused(["http://127.0.0.1:1/x", "cannot be asked"], "score", "--reward", "http://127.0.0.1:1/x", "a")
+        self.refused(["reward-patience is '0'"], "score", "--reward", "exec:cat", "--reward-patience", "0", "a")
 
     def test_judge_prints_a_line_per_text(self):
         lines = self.ok("judge", TINY, "A great film, I loved it.", "A dull, boring film: bad.", "[bad, bad]").stdout.splitlines()
@@ -106,26 +98,26 @@ class Eval(ProgramTest):
         with unittest.mock.patch.dict(os.environ, {"PGDLM_MODELS": self.path("shelf")}):
             self.assertRegex(self.ok("judge", "--list").stdout, r"broken +.*kind is missing\n(.*\n)*taste +bad or good\n")
             self.assertEqual(self.ok("judge", "taste", *TEXTS).stdout, self.ok("judge", TINY, *TEXTS).stdout)
-            self.refused(2, ["judge is 'tast', allowed: ", "taste", "PGDLM_MODELS"], "judge", "tast", "x")
-            self.refused(1, ["broken.json: kind is missing"], "judge", "broken", "x")
+            self.refused(["judge is 'tast', allowed: ", "taste", "PGDLM_MODELS"], "judge", "tast", "x")
+            self.refused(["broken.json: kind is missing"], "judge", "broken", "x", code=1)
 
     def test_mistakes(self):
         self.write("empty.txt", "\n\n")
         for command in (["perplexity"], ["judge", TINY]):
-            self.refused(2, ["there is no text", "-f FILE"], *command)
-            self.refused(2, ["there is no text"], *command, "")
-            self.refused(2, ["there is no text in file 'empty.txt'"], *command, "-f", "empty.txt")
-            self.refused(2, ["file 'none.txt' cannot be read"], *command, "-f", "none.txt")
-            self.refused(2, ["file '.' cannot be read"], *command, "-f", ".")
-            self.refused(2, ["file and TEXT"], *command, "-f", "empty.txt", "x")
-            self.refused(2, ["unknown option --jsn", "did you mean --json?"], *command, "x", "--jsn")
-        self.refused(2, ["NAME is missing", "--list"], "judge")
-        self.refused(2, ["judge './none.json' cannot be read"], "judge", "./none.json", "x")
-        self.refused(1, ["empty.txt", "not valid JSON"], "judge", "./empty.txt", "x")
-        self.refused(2, ["draws", "'0'", "1 to 100000"], "perplexity", "x", "--draws", "0")
-        self.refused(2, ["threads", "'-1'", "0 or more"], "perplexity", "x", "--threads", "-1")
-        self.refused(2, ["text 2", "'banana'"], "perplexity", "the movie", "the banana")
-        self.refused(2, ["model", "'gpt'", "toy"], "perplexity", "x", "-m", "gpt")
+            self.refused(["there is no text", "-f FILE"], *command)
+            self.refused(["there is no text"], *command, "")
+            self.refused(["there is no text in file 'empty.txt'"], *command, "-f", "empty.txt")
+            self.refused(["file 'none.txt' cannot be read"], *command, "-f", "none.txt")
+            self.refused(["file '.' cannot be read"], *command, "-f", ".")
+            self.refused(["file and TEXT"], *command, "-f", "empty.txt", "x")
+            self.refused(["unknown option --jsn", "did you mean --json?"], *command, "x", "--jsn")
+        self.refused(["NAME is missing", "--list"], "judge")
+        self.refused(["judge './none.json' cannot be read"], "judge", "./none.json", "x")
+        self.refused(["empty.txt", "not valid JSON"], "judge", "./empty.txt", "x", code=1)
+        self.refused(["draws", "'0'", "1 to 100000"], "perplexity", "x", "--draws", "0")
+        self.refused(["threads", "'-1'", "0 or more"], "perplexity", "x", "--threads", "-1")
+        self.refused(["text 2", "'banana'"], "perplexity", "the movie", "the banana")
+        self.refused(["model", "'gpt'", "toy"], "perplexity", "x", "-m", "gpt")
 
     def test_help_shows_an_example(self):
         for command in ("perplexity", "judge"):

@@ -1,6 +1,7 @@
 """Runs the program for the tests of this folder. PGDLM says where it is."""
 import json
 import os
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -30,6 +31,31 @@ class ProgramTest(unittest.TestCase):
         result = self.run_pgdlm(*args)
         self.assertEqual(result.returncode, 0, f"{args}: {result.stderr}")
         return result
+
+    def write(self, name, text):
+        """A file in the folder that the program runs in."""
+        with open(self.path(name), "w") as file:
+            file.write(text)
+
+    def refused(self, words, *args, code=2, printed=False):
+        """A run that ends with `code` and a message in which all of `words` occur."""
+        result = self.run_pgdlm(*args)
+        self.assertEqual(result.returncode, code, f"{args}: {result.stderr}")
+        self.assertTrue(printed or result.stdout == "", result.stdout)
+        self.assertTrue(result.stderr.startswith("pgdlm: error: ") or "\npgdlm: error: " in result.stderr, result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)
+
+    def interrupted(self, command, begun):
+        """Ctrl-C as soon as `begun()` is true; what it said."""
+        with subprocess.Popen([PGDLM, *command], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              text=True) as run:
+            while run.poll() is None and not begun():
+                pass
+            run.send_signal(signal.SIGINT)
+            message = run.stderr.read()
+        self.assertEqual(run.returncode, 130)
+        return message
 
     def generate(self, *args):
         """A valid run with --json: the object it printed."""

@@ -50,19 +50,9 @@ class Study(ProgramTest):
         self.write("task.jsonl", "".join(json.dumps({"prompt": p}) + "\n" for p in ("the movie", "a film", "the plot")))
         self.write("toy.json", json.dumps(STUDY))
 
-    def write(self, name, text):
-        with open(self.path(name), "w") as file:
-            file.write(text)
-
     def read(self, name):
         with open(self.path(name)) as file:
             return file.read()
-
-    def refused(self, words, *args):
-        result = self.run_pgdlm(*args)
-        self.assertEqual(result.returncode, 2, f"{args}: {result.stderr}")
-        for word in words:
-            self.assertIn(word, result.stderr)
 
     def stored(self):
         """Every result under the name and the plan of its run."""
@@ -97,14 +87,7 @@ class Study(ProgramTest):
         self.assertEqual(self.read("killed.csv"), self.read("whole.csv"))
 
     def test_ctrl_c_says_how_to_go_on(self):
-        many = [*ASKED, "--samples", "500"]
-        with subprocess.Popen([PGDLM, *many], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                              text=True) as run:
-            while run.poll() is None and not self.stored():
-                pass
-            run.send_signal(signal.SIGINT)
-            message = run.stderr.read()
-        self.assertEqual(run.returncode, 130)
+        message = self.interrupted([*ASKED, "--samples", "500"], self.stored)
         self.assertIn("the same command goes on", message)
 
     def test_the_page_holds_all_it_shows(self):

@@ -19,17 +19,6 @@ class Task(ProgramTest):
         super().setUp()
         self.write("task.jsonl", "".join(json.dumps(line) + "\n" for line in TASK))
 
-    def write(self, name, text):
-        with open(self.path(name), "w") as file:
-            file.write(text)
-
-    def refused(self, words, *args, printed=False):
-        result = self.run_pgdlm(*args)
-        self.assertEqual(result.returncode, 2, f"{args}: {result.stderr}")
-        self.assertTrue(printed or result.stdout == "")
-        for word in words:
-            self.assertIn(word, result.stderr)
-
     def stored(self):
         """The results in the order of the plan, or none if there is no store yet."""
         try:
@@ -71,14 +60,7 @@ class Task(ProgramTest):
         self.assertEqual(self.ok(*ASKED, "--json").stdout, whole)
 
     def test_ctrl_c_says_how_to_go_on(self):
-        many = [*ASKED, "--samples", "2000"]
-        with subprocess.Popen([PGDLM, *many], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                              text=True) as run:
-            while run.poll() is None and not self.stored():
-                pass
-            run.send_signal(signal.SIGINT)
-            message = run.stderr.read()
-        self.assertEqual(run.returncode, 130)
+        message = self.interrupted([*ASKED, "--samples", "2000"], self.stored)
         self.assertIn("the same command goes on", message)
 
     def test_runs_are_listed_compared_and_written_out(self):
