@@ -32,7 +32,7 @@ std::string details(const std::string& summary, const std::string& content) {
                      content);
 }
 
-// What all cells have in common, and the definition.
+// The definition, and every choice of each cell.
 std::string configuration(const FinishedStudy& study) {
   std::string lines;
   for (const FinishedCell& cell : study.cells)

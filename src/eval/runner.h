@@ -41,8 +41,8 @@ class Runner {
   std::string files_mark(const GenerateOptions& options);
 
   // Those items that the store does not have yet, the first ones of all runs first. `progress` hears how many are done.
-  //  Stopped, it cancels what is in flight and returns; the same after an error of one item, which is then
-  // rethrown. Whatever was finished is in the store.
+  // Stopped, it cancels what is in flight and returns; the same after an error of one item, which is then rethrown.
+  // Whatever was finished is in the store.
   using Progress = std::function<void(std::size_t done, std::size_t all)>;
   void run(const std::vector<Order>& orders, RunStore& store, const Progress& progress, const std::stop_token& stop);
 

@@ -92,7 +92,8 @@ double expected_forwards(const Evaluation& evaluation) {
 std::optional<StoredRun> run_study(const StudyPlan& plan, Runner& runner, Measurer& measurer, RunStore& store,
                                    const Phase& phase, const std::stop_token& stop) {
   const std::size_t count = plan.evaluations.size();
-  const StoredRun study = store.begin(kName, plan_of(plan), static_cast<int>(count));
+  const std::string known_by = plan_of(plan);
+  const StoredRun study = store.begin(kName, known_by, static_cast<int>(count));
   std::vector<StoredRun> runs;
   std::vector<Order> orders;
   for (const Evaluation& evaluation : plan.evaluations) {
@@ -119,7 +120,7 @@ std::optional<StoredRun> run_study(const StudyPlan& plan, Runner& runner, Measur
     }
     store.add(study, static_cast<int>(i), {item.dump(), {}});
   }
-  return store.begin(kName, plan_of(plan), static_cast<int>(count));
+  return store.begin(kName, known_by, static_cast<int>(count));
 }
 
 std::filesystem::path trace_name(const std::string& study, const Evaluation& evaluation) {

@@ -1,4 +1,4 @@
-// Tasks, results and their figures.
+// Tasks, and results as they are stored.
 #include "eval/task.h"
 
 #include <gmock/gmock.h>
