@@ -73,7 +73,7 @@ void print_csv(const ordered_json& object, bool values) {
 }
 
 void print_difference(const std::string& name, const Groups& one, const Groups& other) {
-  const std::optional<Mean> mean = mean_difference(one, other);
+  const std::optional<Mean> mean = mean_of_groups(differences(one, other));
   if (!mean) return;
   const Gauge& gauge = find_gauge(name);
   const bool certain = mean->error && std::abs(mean->value) > 2 * *mean->error;

@@ -14,6 +14,7 @@
 #include "cli/interrupt.h"
 #include "cli/printable.h"
 #include "cli/whole_file.h"
+#include "eval/claims.h"
 #include "eval/nelbo.h"
 #include "eval/study_view.h"
 #include "pgdlm/error.h"

@@ -48,6 +48,15 @@ std::optional<double> reward(const Question&, const Text& t) {
   return std::isfinite(t.result.reward) ? std::optional(t.result.reward) : std::nullopt;
 }
 
+// Between the first and the last sweep of several particles.
+std::optional<double> ess_gain(const Question&, const Text& t) {
+  const auto several = [](const SweepFacts& s) { return s.particles > 1; };
+  const std::vector<SweepFacts>& sweeps = t.result.by_sweep;
+  if (std::ranges::count_if(sweeps, several) < 2) return std::nullopt;
+  const SweepFacts& first = *std::ranges::find_if(sweeps, several);
+  return sweeps.back().ess / sweeps.back().particles - first.ess / first.particles;
+}
+
 // Different n-grams of words among all of a question's texts, as FK-Steering counts them.
 OfQuestion distinct(std::size_t n) {
   return [n](const Question&, std::span<const Text> texts) -> std::vector<double> {
@@ -103,6 +112,9 @@ std::vector<Gauge> all_gauges() {
       {"rewards_run", "rewards run", 1, "per text", found(&Text::rewards_run), Gauge::Kind::effort},
       {"seconds", "seconds in company", 1, "per text", found(&Text::seconds), Gauge::Kind::effort},
       {"ess", "effective sample size", 1, "", last_sweep([](const SweepFacts& s) { return s.ess; })},
+      {"ess_share", "effective share of the particles", 100, "%",
+       last_sweep([](const SweepFacts& s) { return s.ess / s.particles; })},
+      {"ess_gain", "effective share gained since the first iteration", 100, "%", each(ess_gain)},
       {"renewed", "path renewed", 100, "%", last_sweep([](const SweepFacts& s) { return s.renewed; })},
       {"ancestors", "ancestors at the beginning", 1, "",
        last_sweep([](const SweepFacts& s) { return s.ancestors.front(); })},
@@ -154,13 +166,13 @@ std::optional<Mean> mean_of_groups(const Groups& groups) {
   return mean;
 }
 
-std::optional<Mean> mean_difference(const Groups& one, const Groups& other) {
-  Groups differences(one.size());
+Groups differences(const Groups& one, const Groups& other) {
+  Groups out(one.size());
   for (std::size_t i = 0; i < one.size(); ++i) {
     const auto a = mean_of_groups({one[i]}), b = mean_of_groups({other[i]});
-    if (a && b) differences[i].push_back(a->value - b->value);
+    if (a && b) out[i].push_back(a->value - b->value);
   }
-  return mean_of_groups(differences);
+  return out;
 }
 
 Mean readable(const Gauge& gauge, const Mean& mean) {

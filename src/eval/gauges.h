@@ -54,7 +54,7 @@ Groups groups_of(const Gauge& gauge, std::span<const Question> questions, std::s
 // Of each group the mean, of those the mean. Nothing if all groups are empty.
 std::optional<Mean> mean_of_groups(const Groups& groups);
 // What one has more than the other, question by question: errors of paired differences are smaller.
-std::optional<Mean> mean_difference(const Groups& one, const Groups& other);
+Groups differences(const Groups& one, const Groups& other);
 
 // In the unit that people read.
 Mean readable(const Gauge& gauge, const Mean& mean);

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "eval/claims.h"
 #include "eval/plot.h"
 #include "eval/study_view.h"
 #include "options/config.h"

@@ -151,9 +151,10 @@ FigureSpec figure_of(const ordered_json& object, const std::string& where, const
 
 Claim claim_of(const ordered_json& object, const std::string& where, const Study& study) {
   const Fields fields(object, where, {"says", "more", "than", "of", "at"});
-  Claim claim{fields.text("says"), fields.text("more"), fields.text("than"), fields.text("of"), fields.numbers("at")};
+  Claim claim{fields.text("says"), fields.text("more"), fields.text("than", ""), fields.text("of"),
+              fields.numbers("at")};
   require_gauge(claim.of, fields);
-  for (const std::string& name : {claim.more, claim.than})
+  for (const std::string& name : {claim.more, claim.than.empty() ? claim.more : claim.than})
     if (std::ranges::find(study.series, name) == study.series.end())
       fields.fail(fmt::format("there is no series '{}', allowed: {}", name, fmt::join(study.series, ", ")));
   return claim;

@@ -56,7 +56,7 @@ struct FigureSpec {
 
 struct Claim {
   std::string says;
-  std::string more, than;  // series
+  std::string more, than;  // series; without `than`: more than nothing
   std::string of;          // gauge
   std::vector<double> at;  // empty: wherever both are
 };

@@ -308,41 +308,6 @@ std::string svg_of(const FinishedStudy& study, const FigureSpec& figure) {
   return to_svg(plots, style);
 }
 
-Table claims_of(const FinishedStudy& study) {
-  Table table{.head = {"claim", "where", "difference", "verdict", "particles"}};
-  const auto particles = [&](const FinishedCell& cell) {
-    const std::optional<Measured> used = measured(study, cell, find_gauge("particles_used"));
-    return used ? used->mean.value : 0;
-  };
-  for (const Claim& claim : study.study.claims) {
-    const Gauge& gauge = find_gauge(claim.of);
-    for (const FinishedCell& cell : study.cells) {
-      if (name_of(study, cell) != claim.more) continue;
-      const FinishedCell* other = study.find(cell.cell.panel, claim.than, cell.cell.at);
-      const bool wanted = claim.at.empty() || std::ranges::find(claim.at, cell.cell.at) != claim.at.end();
-      if (other == nullptr || !wanted) continue;
-      std::optional<Mean> d = mean_difference(groups_of_cell(study, cell, gauge), groups_of_cell(study, *other, gauge));
-      if (!d) continue;
-      const double error = d->error.value_or(std::numeric_limits<double>::infinity());
-      if (constexpr double kRounding = 1e-12; std::abs(d->value) < kRounding) d->value = 0;
-      std::string verdict = d->value > 2 * error ? "holds" : d->value < -2 * error ? "does not hold" : "unresolved";
-      if (verdict == "unresolved" && d->value != 0 && std::isfinite(error))
-        verdict +=
-            fmt::format("; about {:.0f} questions would tell",
-                        std::ceil(static_cast<double>(study.questions.size()) * std::pow(2 * error / d->value, 2)));
-      table.rows.push_back({claim.says,
-                            titled(study.study.panels[cell.cell.panel].name, fmt::format("{:g}", cell.cell.at)),
-                            fmt::format("{:+.3g}{}{}", gauge.factor * d->value,
-                                        d->error ? fmt::format(" ± {:.2g}", gauge.factor * *d->error) : "",
-                                        gauge.unit == "%"                      ? " points"
-                                        : gauge.kind == Gauge::Kind::logarithm ? " nats"
-                                                                               : ""),
-                            verdict, fmt::format("{:.1f} : {:.1f}", particles(cell), particles(*other))});
-    }
-  }
-  return table;
-}
-
 Table overview_of(const FinishedStudy& study) {
   return table_of(study, [](const Gauge& gauge) { return gauge.kind != Gauge::Kind::effort; });
 }

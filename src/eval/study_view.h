@@ -1,5 +1,4 @@
-// What a finished study shows: its figures, the tables behind them, whether its claims hold, and all numbers for other
-// programs. Pure.
+// What a finished study shows: its figures, the tables behind them, and all numbers for other programs. Pure.
 #pragma once
 
 #include <string>
@@ -13,10 +12,6 @@ namespace pgdlm {
 // One for each panel, or a single one.
 std::vector<Table> tables_of(const FinishedStudy& study, const FigureSpec& figure);
 std::string svg_of(const FinishedStudy& study, const FigureSpec& figure);  // empty: it is a table only
-
-// Paired differences, question by question. A claim holds beyond two standard errors, and so does its opposite;
-// otherwise it says how many questions would tell.
-Table claims_of(const FinishedStudy& study);
 
 // Every cell with every figure that it has, in the unit people read. What differs from one day to another is apart:
 // all else is the same bytes after any interruption.

@@ -114,7 +114,8 @@ class Study(ProgramTest):
         self.assertRegex(tables, r"reward\n +positive +negative\nmethod +1 +2 +8 +1 +2 +8\n")
         self.assertRegex(tables, r"\nPG +– +-?\d")
         self.assertRegex(tables, r"PG beats best of n +positive: 8 +[+-]\d")
-        self.assertEqual(len(re.findall("holds|does not hold|unresolved", tables)), 4)
+        self.assertIn("all together", tables)
+        self.assertEqual(len(re.findall("holds|does not hold|unresolved", tables)), 5)
 
     def test_the_plan_before_the_work(self):
         plan = self.ok(*ASKED, "--dry-run", "--repeats", "3").stdout

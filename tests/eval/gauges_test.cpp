@@ -24,7 +24,7 @@ TEST(Gauges, ErrorsAreOverQuestions) {
 }
 
 TEST(Gauges, DifferencesArePaired) {
-  const auto mean = mean_difference({{1, 3}, {5}, {}, {9}}, {{1}, {4}, {2}, {8}});
+  const auto mean = mean_of_groups(differences({{1, 3}, {5}, {}, {9}}, {{1}, {4}, {2}, {8}}));
   ASSERT_TRUE(mean);
   EXPECT_DOUBLE_EQ(mean->value, 1);
   EXPECT_DOUBLE_EQ(*mean->error, 0);  // each question gives one more
