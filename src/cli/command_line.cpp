@@ -74,11 +74,20 @@ std::string did_you_mean(const std::string& typed, const std::vector<std::string
   return guess ? fmt::format("did you mean {}?", *guess) : otherwise;
 }
 
+// The innermost command that was given: of "runs export" the second.
+const CLI::App& given_command(const CLI::App& app) {
+  const std::vector<CLI::App*> inner = app.get_subcommands();
+  return inner.empty() ? app : given_command(*inner.front());
+}
+
 // What CLI11 had no place for: further texts, where a command takes any number of them, or mistakes.
 void take_extras(const CLI::App& command, TextsOptions* texts) {
   std::vector<std::string> extras = command.remaining();
   if (extras.empty()) return;
-  const std::string help = fmt::format("see pgdlm {} --help", command.get_name());
+  std::string path = command.get_name();
+  for (const CLI::App* outer = command.get_parent(); outer != nullptr; outer = outer->get_parent())
+    path = outer->get_name() + " " + path;
+  const std::string help = fmt::format("see {} --help", path);
   const auto plain = std::find(extras.begin(), extras.end(), "--");  // behind it nothing is an option
   for (auto extra = extras.begin(); extra != plain; ++extra)
     if (extra->starts_with('-'))
@@ -252,7 +261,10 @@ Invocation parse_command_line(int argc, const char* const* argv) {
   add_eval_commands(app, in);
   app.add_subcommand("devices", "List the devices a GGUF model can run on.");
   app.add_subcommand("version", "Print the version.");
-  for (CLI::App* command : app.get_subcommands(nullptr)) command->allow_extras();
+  for (CLI::App* command : app.get_subcommands(nullptr)) {
+    command->allow_extras();
+    for (CLI::App* inner : command->get_subcommands(nullptr)) inner->allow_extras();
+  }
 
   check_verb(argc, argv, app);
   try {
@@ -266,7 +278,7 @@ Invocation parse_command_line(int argc, const char* const* argv) {
     throw Error(ErrorCode::invalid_request, e.what(), "see pgdlm --help");
   }
   in.verb = parsed_verb(app);
-  take_extras(*app.get_subcommands().front(), texts_of(in));
+  take_extras(given_command(app), texts_of(in));
   if (in.verb == Verb::forward && in.forward.out.empty())
     throw Error(ErrorCode::invalid_request, "out is missing", "say where to write: --out logits");
   check_run(in.run);

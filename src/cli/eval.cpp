@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/counter.h"
 #include "cli/interrupt.h"
+#include "cli/notes.h"
 #include "eval/evaluation.h"
 #include "eval/gauges.h"
 #include "options/config.h"
@@ -79,6 +80,7 @@ int eval(const EvalOptions& options) {
   const std::vector<Question> questions = questions_of(options);
   Runner runner({.rewards = {.models = options.model, .patience = options.reward_patience},
                  .threads = threads_of(options.model)});
+  note_without_effect(runner.without_effect(options.generate));
   const Evaluation evaluation = plan_evaluation(options.task, questions, options.samples, options.generate, runner);
 
   RunStore store(options.store, RunStore::Access::write);

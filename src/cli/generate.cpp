@@ -11,6 +11,7 @@
 #include "cli/canvas_view.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/notes.h"
 #include "cli/trace_file.h"
 #include "events/reader.h"
 #include "options/config.h"
@@ -134,8 +135,7 @@ int generate(GenerateOptions given, const RunOptions& run) {
   const LanguageModel& model = *opened;
   const std::shared_ptr<Reward> reward =
       open_reward(job.options.reward, opened, {.models = run.model, .patience = run.reward_patience});
-  for (const std::string& name : without_effect(job.options, model.defaults(), reward.get()))
-    if (run.resume.empty()) fmt::print(stderr, "pgdlm: note: --{} has no effect here\n", name);
+  if (run.resume.empty()) note_without_effect(without_effect(job.options, model.defaults(), reward.get()));
   job.options = settled(std::move(job.options), model.defaults(), reward.get());
   std::vector<Sample> samples = make_samples(job, run, model, reward);
 

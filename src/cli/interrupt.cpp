@@ -3,6 +3,10 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <cstdio>
+
+#include <fmt/format.h>
+
 namespace pgdlm::cli {
 
 Interrupt::Interrupt() {
@@ -25,6 +29,8 @@ void Interrupt::watch(std::function<void()> cancel) {
   watcher_ = std::thread([this, cancel = std::move(cancel)] {
     for (int signal = 0; sigwait(&signals_, &signal) == 0 && !over_;) {
       if (++presses_ > 1) _exit(kExitInterrupted);
+      // A program or server that gives a reward is waited for.
+      if (isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r\x1b[Kstopping; once more ends it at once\n");
       cancel();
     }
   });

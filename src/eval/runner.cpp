@@ -132,6 +132,11 @@ GenerateOptions Runner::settled(GenerateOptions options) {
   return pgdlm::settled(std::move(options), at.model->defaults(), reward);
 }
 
+std::vector<std::string> Runner::without_effect(const GenerateOptions& options) {
+  Bench& at = bench(options.model);
+  return pgdlm::without_effect(options, at.model->defaults(), at.reward(options.reward, options_.rewards).get());
+}
+
 std::string Runner::files_mark(const GenerateOptions& options) {
   std::string marks = fmt::format("mask {}", bench(options.model).model->mask());
   if (const auto path = seek_model(options.model)) marks += ", " + file_mark(*path);

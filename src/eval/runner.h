@@ -37,6 +37,7 @@ class Runner {
   std::shared_ptr<const LanguageModel> model(const std::string& name);  // opened once
   // With every choice made: what a plan should hold.
   GenerateOptions settled(GenerateOptions options);
+  std::vector<std::string> without_effect(const GenerateOptions& options);  // see options/request.h
   // What tells the model file and those of the reward from others of the same name.
   std::string files_mark(const GenerateOptions& options);
 
