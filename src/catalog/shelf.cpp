@@ -95,6 +95,11 @@ std::vector<fs::path> studies_on_shelves() { return paths_of(kStudy); }
 
 std::optional<fs::path> seek_model(const std::string& name) { return seek(name, kModel); }
 fs::path find_model(const std::string& name) { return find(name, kModel); }
+std::string default_model() {
+  if (const char* chosen = std::getenv("PGDLM_MODEL"); chosen != nullptr && *chosen != '\0') return chosen;
+  constexpr const char* kDefault = "mdlm-nano";
+  return by_name(kModel).contains(kDefault) ? kDefault : "toy";
+}
 fs::path find_judge(const std::string& name) { return find(name, kJudge); }
 fs::path find_task(const std::string& name) { return find(name, kTask); }
 fs::path find_study(const std::string& name) { return find(name, kStudy); }

@@ -15,6 +15,8 @@ std::vector<std::filesystem::path> models_on_shelves();  // in the order of thei
 // What a user means by a model: whatever looks like a path, or else a name on a shelf, or else a file of that name.
 std::optional<std::filesystem::path> seek_model(const std::string& name);
 std::filesystem::path find_model(const std::string& name);  // Error{invalid_request} if there is none
+// Of a user who names none: $PGDLM_MODEL, or mdlm-nano if a shelf has it, or the toy, which needs no file.
+std::string default_model();
 
 // The same for judges (eval/judge.h).
 std::vector<std::filesystem::path> judges_on_shelves();

@@ -52,6 +52,7 @@ ordered_json sample(const Answer& answer, const GenerateOptions& o, const Langua
             {"rewards_asked", cost.rewards_asked},
             {"rewards_run", cost.rewards_run},
             {"seconds", cost.seconds}}},
+          {"model", o.model},
           {"method", name_of(*o.method)},
           {"preset", name_of(o.preset)},
           {"particles", *o.method == Method::greedy ? 1 : *o.particles},

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/crew.h"
+#include "catalog/shelf.h"
 #include "cli/adder.h"
 #include "cli/help.h"
 #include "cli/nearest.h"
@@ -240,6 +241,7 @@ int threads_of(const ModelOptions& options) {
 
 Invocation parse_command_line(int argc, const char* const* argv) {
   Invocation in;
+  in.generate.model = in.eval.generate.model = in.perplexity.model = default_model();
   CLI::App app("pgdlm: particle Gibbs and SMC for diffusion language models", "pgdlm");
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_version_flag("--version", "pgdlm " PGDLM_VERSION);

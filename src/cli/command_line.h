@@ -92,7 +92,7 @@ struct ScoreOptions {
 };
 
 struct PerplexityOptions {
-  std::string model = "toy";
+  std::string model;
   TextsOptions input;
   int draws = 8;  // per text
   std::uint64_t seed = 0;

@@ -31,7 +31,9 @@ void add_perplexity(CLI::App& app, PerplexityOptions& options) {
   CLI::App* perplexity = app.add_subcommand("perplexity", "Measure how well a denoiser knows texts.");
   Adder add{*perplexity, "Options"};
   add_texts(add, options.input);
-  add({"model", "-m", "the denoiser: toy, a GGUF file, or a name that `pgdlm models` lists (toy)"}, options.model);
+  add({"model", "-m",
+       "the denoiser: toy, a GGUF file, or a name that `pgdlm models` lists ($PGDLM_MODEL or mdlm-nano)"},
+      options.model);
   add({"draws", "", "random ways of hiding tokens, averaged for each text (8)"}, options.draws);
   add({"seed", "", "same seed, same figures, whatever the batch (0)"}, options.seed);
   add({"json", "", "print one JSON object, with the figures of each text"}, options.json);

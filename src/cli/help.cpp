@@ -38,26 +38,26 @@ std::string HelpFormatter::make_subcommand(const CLI::App* app) const {
 
 const char* const kProgramFooter =
     "Examples:\n"
-    "  pgdlm generate \"The movie\" --reward positive\n"
+    "  pgdlm generate \"The movie\" --reward sentiment:positive\n"
     "  pgdlm generate --help\n"
     "Exit codes: 0 done, 1 failed, 2 invalid input, 130 interrupted (the best so far is printed).";
 
 const char* const kGenerateFooter =
     "The text goes to standard output, a summary to standard error.\n"
     "--json prints one object: text, reward, candidates [{text, reward, log_weight}], log_z, seed, selection,\n"
-    "selection_means, status, cost {forwards_asked, forwards_run, rewards_asked, rewards_run, seconds}, method,\n"
+    "selection_means, status, cost {forwards_asked, forwards_run, rewards_asked, rewards_run, seconds}, model, method,\n"
     "preset, particles, sweeps, particles_used; with --n-samples also samples [the same]. -inf, inf and nan are "
     "written as null.\n"
     "\n"
     "Examples:\n"
-    "  pgdlm generate \"The movie\" --reward positive                       steer with particle Gibbs\n"
-    "  pgdlm generate \"The movie\" --reward positive --method smc -k 32    one sweep of 32 particles\n"
-    "  pgdlm generate \"The movie\" --reward positive --method pg-adapt --threshold -0.01 --iterations 50\n"
+    "  pgdlm generate \"The movie\" --reward sentiment:positive             steer with particle Gibbs\n"
+    "  pgdlm generate \"The movie\" --reward sentiment:positive --method smc -k 32   one sweep of 32 particles\n"
+    "  pgdlm generate \"The movie\" --reward sentiment:positive --method pg-adapt --threshold -0.01 --iterations 50\n"
     "  pgdlm generate --infill \"the [MASK:3] was [MASK:2] .\" --reward contains:plot\n"
     "  pgdlm generate \"This film\" --process llada --diffusion-block-length 8 --resample-every block --reward "
-    "negative\n"
-    "  pgdlm generate \"I\" --reward positive --trace run.jsonl && pgdlm replay run.jsonl\n"
-    "  pgdlm generate --resume run.jsonl                                  continue after a crash or Ctrl-C";
+    "sentiment:negative\n"
+    "  pgdlm generate \"I\" --reward sentiment:positive --trace run.jsonl && pgdlm replay run.jsonl\n"
+    "  pgdlm generate --resume run.jsonl                                  go on after a crash or Ctrl-C";
 
 const char* const kConvertFooter =
     "Families: MDLM, LLaDA, Dream, BERT and RoBERTa (fill-mask, classifiers), Qwen2.5-Math-PRM; told by config.json.\n"

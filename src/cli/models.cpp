@@ -46,8 +46,11 @@ int models() {
     column += 1 + text.size();
   }
   fmt::print("\n");
-  for (const std::filesystem::path& path : models_on_shelves())
-    fmt::print("\n{}\n      {}\n      {}\n", printable(path.stem().string()), describe(path), printable(path.string()));
+  for (const std::filesystem::path& path : models_on_shelves()) {
+    const std::string name = path.stem().string();
+    fmt::print("\n{}{}\n      {}\n      {}\n", printable(name), name == default_model() ? "   (the default)" : "",
+               describe(path), printable(path.string()));
+  }
   std::vector<std::string> judges;
   for (const std::filesystem::path& path : judges_on_shelves()) judges.push_back(printable(path.stem().string()));
   if (!judges.empty()) fmt::print("\njudges, for `pgdlm judge`: {}\n", fmt::join(judges, ", "));

@@ -193,6 +193,8 @@ void require_distinct(const std::vector<std::string>& names, const std::string& 
 GenerateOptions options_of(const ordered_json& common, const Part& panel, const Part& series, const Point& point) {
   ordered_json all = common;
   for (const ordered_json* more : {&panel.options, &series.options, &point.options}) all.update(*more);
+  if (!all.contains("model"))
+    throw Error(ErrorCode::invalid_request, fmt::format("{}: its options name no model", series.where));
   return from_config(all.dump(), series.where);
 }
 

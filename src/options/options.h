@@ -85,7 +85,9 @@ void visit_text_options(Options& o, Visitor& visit) {
   visit(
       {"chat", "!--no-chat", "whether the prompt is a message to be put into the model's chat format (if it has one)"},
       o.chat);
-  visit({"model", "-m", "the denoiser: toy, a GGUF file, or a name that `pgdlm models` lists (toy)"}, o.model);
+  visit({"model", "-m",
+         "the denoiser: toy, a GGUF file, or a name that `pgdlm models` lists ($PGDLM_MODEL or mdlm-nano)"},
+        o.model);
   visit({"reward", "",
          "what to steer towards, as a sum: 0.7*sentiment:positive + 0.3*cola - toxicity, prm:min, contains:word, "
          "regex:/.../, length:20..40, json, answer:42, must:contains:word, exec:./score.py, http://host/score; several "

@@ -60,6 +60,12 @@ class Models(ProgramTest):
             self.ok("generate", "-m", "small", "-p", "text", "-n", "4")
             self.refused(["model is 'smal', allowed: toy", "small", "PGDLM_MODELS"], "generate", "-m", "smal", "x")
 
+    def test_the_default_model(self):
+        asked = ["generate", "The movie", "-n", "2", "--diffusion-steps", "2", "--json"]
+        model = lambda name: json.loads(self.run_pgdlm(*asked, env={"PGDLM_MODEL": name}).stdout)["model"]  # noqa: E731
+        self.assertEqual([model(""), model("toy")], ["mdlm-nano", "toy"])
+        self.assertIn("model is 'none', allowed: toy", self.run_pgdlm(*asked, env={"PGDLM_MODEL": "none"}).stderr)
+
     def test_forward_writes_a_file_per_row(self):
         model = self.model("llada")
         self.ok("forward", model, "--ids", "1,2,3", "--ids", "4", "--out", "logits")

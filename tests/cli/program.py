@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 PGDLM = os.environ.get("PGDLM", os.path.join(os.path.dirname(__file__), "..", "..", "build", "pgdlm"))
+os.environ["PGDLM_MODEL"] = "toy"  # unless a test says otherwise
 SMALL = ["-n", "8", "--diffusion-steps", "32", "-k", "4", "--iterations", "2"]  # quick, and it still resamples
 
 

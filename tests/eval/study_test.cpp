@@ -68,6 +68,7 @@ TEST(Study, MistakesNameTheirPlace) {
   EXPECT_THAT(refused("\"method\": \"pg\"", "\"methode\": \"pg\""), HasSubstr("series[1]: unknown option 'methode'"));
   EXPECT_THAT(refused("\"method\": \"pg\"", "\"method\": \"gp\""), HasSubstr("method is 'gp', allowed: greedy"));
   EXPECT_THAT(refused("\"y\": \"reward\"", "\"y\": \"rewards\""), HasSubstr("figure is 'rewards', allowed: accuracy"));
+  EXPECT_THAT(refused("\"model\": \"toy\", ", ""), HasSubstr("series[0]: its options name no model"));
   EXPECT_THAT(refused("\"than\": \"greedy\"", "\"than\": \"it\""), HasSubstr("claims[0]: there is no series 'it'"));
   EXPECT_THAT(refused(kStudy, "[]"), HasSubstr("study s: not a JSON object"));
 }
