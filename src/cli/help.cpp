@@ -45,7 +45,8 @@ const char* const kProgramFooter =
 const char* const kGenerateFooter =
     "The text goes to standard output, a summary to standard error.\n"
     "--json prints one object: text, reward, candidates [{text, reward, log_weight}], log_z, seed, selection,\n"
-    "selection_means, status, cost {forwards_asked, forwards_run, rewards_asked, rewards_run, seconds}, model, method,\n"
+    "selection_means, status, cost {forwards_asked, forwards_run, rewards_asked, rewards_run, seconds}, model, "
+    "method,\n"
     "preset, particles, sweeps, particles_used; with --n-samples also samples [the same]. -inf, inf and nan are "
     "written as null.\n"
     "\n"
@@ -148,7 +149,7 @@ const char* const kReportFooter =
     "\n"
     "Examples:\n"
     "  pgdlm report\n"
-    "  pgdlm report math control --store runs.db --out results.html --csv results.csv";
+    "  pgdlm report math control --store runs.db --out results.html --csv cells.csv --csv-texts texts.csv";
 
 const char* const kRunsFooter =
     "Without a subcommand, one line for each run: its number, how much of it is done, when it was begun, what it is.\n"

@@ -115,6 +115,16 @@ std::vector<FinishedStudy> all_finished(const RunStore& store) {
   return studies;
 }
 
+std::string csv_of(const std::vector<FinishedStudy>& studies, Table (*table_of)(const FinishedStudy&)) {
+  Table all;
+  for (const FinishedStudy& study : studies) {
+    Table more = table_of(study);
+    all.head = more.head;
+    std::ranges::move(more.rows, std::back_inserter(all.rows));
+  }
+  return to_csv(all);
+}
+
 // A study file is data that people pass on: it runs no program and asks no server unless the user says so.
 void check_commands(const Study& study, bool allowed) {
   for (const Cell& cell : study.cells)
@@ -172,15 +182,8 @@ int report(const ReportOptions& options) {
     traces.link = std::filesystem::absolute(options.traces).lexically_relative(page).generic_string();
   }
   write_whole_file(options.out, html_report(chosen, machine, traces), "out");
-  if (!options.csv.empty()) {
-    Table numbers;
-    for (const FinishedStudy& study : chosen) {
-      const Table more = numbers_of(study);
-      numbers.head = more.head;
-      numbers.rows.insert(numbers.rows.end(), more.rows.begin(), more.rows.end());
-    }
-    write_whole_file(options.csv, to_csv(numbers), "csv");
-  }
+  if (!options.csv.empty()) write_whole_file(options.csv, csv_of(chosen, numbers_of), "csv");
+  if (!options.texts.empty()) write_whole_file(options.texts, csv_of(chosen, text_numbers_of), "csv-texts");
   fmt::print("{}: {} {}\n", options.out, chosen.size(), chosen.size() == 1 ? "study" : "studies");
   return 0;
 }

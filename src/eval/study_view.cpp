@@ -330,4 +330,26 @@ Table numbers_of(const FinishedStudy& study) {
   return table;
 }
 
+Table text_numbers_of(const FinishedStudy& study) {
+  std::vector<const Gauge*> shown;
+  for (const Gauge& gauge : gauges())
+    if (gauge.kind == Gauge::Kind::plain || gauge.kind == Gauge::Kind::logarithm) shown.push_back(&gauge);
+  Table table{.head = {"study", "panel", "series", "at", "question", "text"}};
+  for (const Gauge* gauge : shown) table.head.push_back(gauge->name);
+  for (const FinishedCell& cell : study.cells) {
+    const std::size_t samples = cell.texts.size() / study.questions.size();
+    for (std::size_t i = 0; i < cell.texts.size(); ++i) {
+      table.rows.push_back({study.study.name, study.study.panels[cell.cell.panel].name, name_of(study, cell),
+                            fmt::format("{:g}", cell.cell.at), std::to_string(i / samples),
+                            std::to_string(i % samples)});
+      for (const Gauge* gauge : shown) {
+        const std::vector<double> value =
+            gauge->of_question(study.questions[i / samples], std::span(cell.texts).subspan(i, 1));
+        table.rows.back().push_back(value.empty() ? "" : fmt::format("{}", readable(*gauge, {value.front()}).value));
+      }
+    }
+  }
+  return table;
+}
+
 }  // namespace pgdlm

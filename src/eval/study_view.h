@@ -17,7 +17,9 @@ std::string svg_of(const FinishedStudy& study, const FigureSpec& figure);  // em
 // all else is the same bytes after any interruption.
 Table overview_of(const FinishedStudy& study);
 Table efforts_of(const FinishedStudy& study);
-Table numbers_of(const FinishedStudy& study);  // a line for each figure, for a spreadsheet
+// For other programs: a line for each figure of each cell, and one for each text.
+Table numbers_of(const FinishedStudy& study);
+Table text_numbers_of(const FinishedStudy& study);
 
 // A self-contained page. `machine` says where it was made.
 struct Traces {

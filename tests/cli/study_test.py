@@ -1,4 +1,5 @@
 """pgdlm study: many ways of asking, through any number of deaths. pgdlm report: the page."""
+import csv
 import json
 import os
 import random
@@ -65,7 +66,7 @@ class Study(ProgramTest):
 
     def test_killed_at_fifty_moments_it_ends_the_same(self):
         tables = self.ok(*ASKED).stdout
-        self.ok("report", "--store", "runs.db", "--csv", "whole.csv")
+        self.ok("report", "--store", "runs.db", "--csv", "whole.csv", "--csv-texts", "whole_texts.csv")
         expected = self.stored()
         os.remove(self.path("runs.db"))
         rng = random.Random(1)
@@ -83,8 +84,9 @@ class Study(ProgramTest):
             kills += 1
         self.assertEqual(self.ok(*ASKED).stdout, tables)
         self.assertEqual(self.stored(), expected)
-        self.ok("report", "--store", "runs.db", "--csv", "killed.csv")
+        self.ok("report", "--store", "runs.db", "--csv", "killed.csv", "--csv-texts", "killed_texts.csv")
         self.assertEqual(self.read("killed.csv"), self.read("whole.csv"))
+        self.assertEqual(self.read("killed_texts.csv"), self.read("whole_texts.csv"))
 
     def test_ctrl_c_says_how_to_go_on(self):
         message = self.interrupted([*ASKED, "--samples", "500"], self.stored)
@@ -116,6 +118,18 @@ class Study(ProgramTest):
         self.assertRegex(tables, r"PG beats best of n +positive: 8 +[+-]\d")
         self.assertIn("all together", tables)
         self.assertEqual(len(re.findall("holds|does not hold|unresolved", tables)), 5)
+
+    def test_figures_of_texts_average_to_those_of_cells(self):
+        self.ok(*ASKED)
+        self.ok("report", "--store", "runs.db", "--csv", "cells.csv", "--csv-texts", "texts.csv")
+        cells, texts = (list(csv.DictReader(self.read(name).splitlines())) for name in ("cells.csv", "texts.csv"))
+        self.assertEqual(len(texts), 10 * 3 * 4 * 2)  # cells, questions, samples, repeats
+        for cell in cells:
+            if cell["figure"] in ("reward", "forwards_needed"):
+                place = [cell[key] for key in ("panel", "series", "at")]
+                values = [float(text[cell["figure"]]) for text in texts
+                          if [text[key] for key in ("panel", "series", "at")] == place]
+                self.assertAlmostEqual(sum(values) / len(values), float(cell["value"]))
 
     def test_the_plan_before_the_work(self):
         plan = self.ok(*ASKED, "--dry-run", "--repeats", "3").stdout
