@@ -133,7 +133,7 @@ struct StudyOptions {
 
 struct ReportOptions {
   std::vector<std::string> studies;  // none: all
-  std::string store = "pgdlm-runs.db", out = "report.html", csv, texts, traces;
+  std::string store = "pgdlm-runs.db", out = "report.html", csv, texts, figures, traces;
 };
 
 struct RunsOptions {

@@ -104,6 +104,8 @@ void add_report(CLI::App& app, ReportOptions& options) {
   add({"out", "", "the page (report.html)", "FILE"}, options.out);
   add({"csv", "", "also write every figure of every cell here", "FILE"}, options.csv);
   add({"csv-texts", "", "and the figures of every text here", "FILE"}, options.texts);
+  add({"figures", "", "also write the figures into this folder, as STUDY-1.svg, STUDY-2.svg, ...", "FOLDER"},
+      options.figures);
   add({"traces", "", "link the traces that study --traces has written into this folder", "FOLDER"}, options.traces);
   add({"store", "", "a file that study has written (pgdlm-runs.db)", "FILE"}, options.store);
   report->footer(kReportFooter);

@@ -115,6 +115,17 @@ std::vector<FinishedStudy> all_finished(const RunStore& store) {
   return studies;
 }
 
+void write_figures(const std::vector<FinishedStudy>& studies, const std::filesystem::path& folder) {
+  std::error_code told_when_writing;
+  std::filesystem::create_directories(folder, told_when_writing);
+  for (const FinishedStudy& study : studies) {
+    int number = 0;
+    for (const FigureSpec& figure : study.study.figures)
+      if (const std::string svg = svg_of(study, figure); !svg.empty())
+        write_whole_file(folder / fmt::format("{}-{}.svg", study.study.name, ++number), svg, "figures");
+  }
+}
+
 std::string csv_of(const std::vector<FinishedStudy>& studies, Table (*table_of)(const FinishedStudy&)) {
   Table all;
   for (const FinishedStudy& study : studies) {
@@ -183,6 +194,7 @@ int report(const ReportOptions& options) {
   }
   write_whole_file(options.out, html_report(chosen, machine, traces), "out");
   if (!options.csv.empty()) write_whole_file(options.csv, csv_of(chosen, numbers_of), "csv");
+  if (!options.figures.empty()) write_figures(chosen, options.figures);
   if (!options.texts.empty()) write_whole_file(options.texts, csv_of(chosen, text_numbers_of), "csv-texts");
   fmt::print("{}: {} {}\n", options.out, chosen.size(), chosen.size() == 1 ? "study" : "studies");
   return 0;

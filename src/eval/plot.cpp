@@ -248,7 +248,7 @@ std::string to_svg(const std::vector<Plot>& plots, const PlotStyle& style) {
   const auto [legend, legend_height] = draw_legend(plots, width, top + kHeight);
   return fmt::format(
       R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.0f} {1:.0f}" width="{0:.0f}" height="{1:.0f}" )"
-      R"(font-family="Helvetica, Arial, sans-serif" font-size="12" fill="#222">)"
+      R"(font-family="Helvetica, Arial, sans-serif" font-size="12" fill="#222" style="background:#fff">)"
       R"(<style>.grid{{stroke:#e3e3e3}}.axis{{stroke:#555}}</style>{2}{3}</svg>)",
       width, top + kHeight + legend_height, body, legend);
 }

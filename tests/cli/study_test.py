@@ -119,9 +119,10 @@ class Study(ProgramTest):
         self.assertIn("all together", tables)
         self.assertEqual(len(re.findall("holds|does not hold|unresolved", tables)), 5)
 
-    def test_figures_of_texts_average_to_those_of_cells(self):
+    def test_files_for_other_programs(self):
         self.ok(*ASKED)
-        self.ok("report", "--store", "runs.db", "--csv", "cells.csv", "--csv-texts", "texts.csv")
+        self.ok("report", "--store", "runs.db", "--csv", "cells.csv", "--csv-texts", "texts.csv", "--figures", "figures")
+        self.assertEqual(sorted(os.listdir(self.path("figures"))), ["toy-1.svg", "toy-2.svg", "toy-3.svg"])
         cells, texts = (list(csv.DictReader(self.read(name).splitlines())) for name in ("cells.csv", "texts.csv"))
         self.assertEqual(len(texts), 10 * 3 * 4 * 2)  # cells, questions, samples, repeats
         for cell in cells:
