@@ -54,7 +54,7 @@ ordered_json sample(const Answer& answer, const GenerateOptions& o, const Langua
             {"seconds", cost.seconds}}},
           {"model", o.model},
           {"method", name_of(*o.method)},
-          {"preset", name_of(o.preset)},
+          {"preset", name_of(*o.preset)},
           {"particles", *o.method == Method::greedy ? 1 : *o.particles},
           {"sweeps", answer.sweeps},
           {"particles_used", answer.particles}};
@@ -79,7 +79,7 @@ std::string summary(const Answer& answer, const GenerateOptions& options) {
       "  reward {:.4f}, {} ({}, preset {}, seed {})\n"
       "  answer {}\n"
       "  cost   {} forwards asked, {} run; {} rewards asked, {} run; {:.2f} s\n",
-      answer.reward, name_of(answer.status), name_of(*options.method), name_of(options.preset), answer.seed,
+      answer.reward, name_of(answer.status), name_of(*options.method), name_of(*options.preset), answer.seed,
       meaning(answer, options), cost.forwards_asked, cost.forwards_run, cost.rewards_asked, cost.rewards_run,
       cost.seconds);
 }

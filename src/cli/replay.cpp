@@ -28,7 +28,7 @@ class Player {
         delay_ms_(delay_ms) {
     options_ = settled(options_, model_->defaults(), nullptr);
     fmt::print("model {}, process {}, method {}, preset {}, reward {}, seed {}\n", options_.model,
-               name_of(*options_.process), name_of(*options_.method), name_of(options_.preset), options_.reward,
+               name_of(*options_.process), name_of(*options_.method), name_of(*options_.preset), options_.reward,
                started.seed);
   }
 

@@ -23,7 +23,7 @@ std::string description(const StoredRun& run) {
   const Evaluation e = evaluation_of(run);
   const GenerateOptions& o = e.options;
   return fmt::format("{} {} -m {} --reward '{}' --method {} --preset {} -k {} --seed {}", run.name, e.task, o.model,
-                     o.reward, name_of(*o.method), name_of(o.preset), *o.method == Method::greedy ? 1 : *o.particles,
+                     o.reward, name_of(*o.method), name_of(*o.preset), *o.method == Method::greedy ? 1 : *o.particles,
                      o.seed);
 }
 

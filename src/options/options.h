@@ -22,7 +22,7 @@ struct GenerateOptions {
   std::uint64_t seed = 0;
 
   std::optional<Method> method;
-  Preset preset = Preset::exact;
+  std::optional<Preset> preset;
   std::optional<int> particles, iterations;
   std::optional<double> beta;
 
@@ -103,7 +103,7 @@ void visit_text_options(Options& o, Visitor& visit) {
         o.method);
   visit({"preset", "",
          "sets all choices below: exact leaves p* ~ p exp(r/beta) invariant, paper is Algorithm 1 as "
-         "printed (targets beta/2), fk is FK-Steering (exact)"},
+         "printed (targets beta/2), fk is FK-Steering (as exact, but the answer is the best text found)"},
         o.preset);
   visit({"particles", "-k", "k texts denoised side by side; more is better and costs proportionally (8)"}, o.particles);
   visit({"iterations", "", "m sweeps of particle Gibbs, each steered by the text the last one chose (4)"},

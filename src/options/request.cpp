@@ -20,7 +20,7 @@ void limit(const std::optional<T>& option, T& field) {
 }
 
 Settings settle_settings(GenerateOptions& o) {
-  Settings s = preset(o.preset, *o.method);
+  Settings s = preset(*o.preset, *o.method);
   settle(o.particles, s.plan.particles);
   settle(o.iterations, s.plan.iterations);
   settle(o.beta, s.plan.beta);
@@ -87,6 +87,14 @@ void settle_reading(GenerateOptions& o, const Reward* reward) {
   if (!o.resample_every) o.resample_every = Cadence{.every = 0};
 }
 
+// Who names no preset wants no law but a good text: the exact one's sampler, and the best that it found.
+void settle_preset(GenerateOptions& o) {
+  if (o.preset) return;
+  o.preset = Preset::exact;
+  if (o.selection || *o.method == Method::greedy || *o.method == Method::best_of_n) return;
+  o.selection = *o.method == Method::smc ? Selection::argmax_last : Selection::argmax_all;
+}
+
 // Under ReMDM nearly every step changes something: looking at each would cost more rewards than forwards. The other
 // presets say how often.
 void settle_cadence(GenerateOptions& o) {
@@ -133,6 +141,7 @@ GenerateOptions settled(GenerateOptions o, const ModelDefaults& model, const Rew
     o.method = o.reward == "none" ? Method::best_of_n : Method::particle_gibbs;
     if (o.reward == "none") o.particles = o.particles.value_or(1);
   }
+  settle_preset(o);
   if (!o.process) o.process = parse_value<Process>("the model's diffusion.process", model.process);
   if (!o.chat) o.chat = model.chat;
   settle_words(o, model);

@@ -24,7 +24,7 @@ CHOICES = {
 
 class Generate(ProgramTest):
     def test_json_has_the_promised_fields(self):
-        answer = self.generate(*STEERED, "--seed", "3")
+        answer = self.generate(*STEERED, "--preset", "exact", "--seed", "3")
         self.assertTrue(answer["text"].startswith("The movie "))
         self.assertIsInstance(answer["reward"], NUMBER)
         self.assertIsInstance(answer["log_z"], NUMBER)

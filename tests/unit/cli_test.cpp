@@ -77,6 +77,10 @@ TEST(Cli, ExplicitOptionsOverrideThePreset) {
     return make_request(settled(parse(line), toy()->defaults(), nullptr), model, nullptr).settings.plan;
   };
   EXPECT_EQ(plan({"--preset", "paper"}).selection, Selection::paper);
+  EXPECT_EQ(plan({"--preset", "exact"}).selection, Selection::draw);
+  EXPECT_EQ(plan({}).selection, Selection::argmax_all);
+  EXPECT_EQ(plan({"--method", "smc"}).selection, Selection::argmax_last);
+  EXPECT_EQ(plan({"--selection", "draw"}).selection, Selection::draw);
   EXPECT_EQ(plan({"--preset", "paper", "--selection", "draw"}).selection, Selection::draw);
   EXPECT_EQ(plan({"--preset", "paper"}).scheme->name, "multinomial");
   EXPECT_EQ(plan({"--preset", "paper", "--scheme", "residual"}).scheme->name, "residual");
