@@ -5,7 +5,7 @@
 # clang-16, the compiler we check with; `make WERROR=OFF` builds in spite of them.
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-dev test-tsan lint format bench bench-peers theory eval-models install clean bootstrap release dev tsan
+.PHONY: help build demo test test-dev test-tsan lint format bench bench-peers theory results eval-models install clean bootstrap release dev tsan
 MAKEFLAGS += --no-print-directory
 
 # Looked up when a recipe runs, that is after bootstrap has installed it.
@@ -52,6 +52,9 @@ bench-peers: release ## against llama-diffusion-cli on the same random models; b
 
 theory: release ## regenerate the table of laws in docs/theory.md
 	@scripts/theory
+
+results: release ## run every study anew and write docs/results, hours; goes on after a stop; STORE=file
+	@scripts/results
 
 DATA ?= ../shared/data
 PGDLM ?= build/pgdlm

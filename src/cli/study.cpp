@@ -136,6 +136,18 @@ std::string csv_of(const std::vector<FinishedStudy>& studies, Table (*table_of)(
   return to_csv(all);
 }
 
+// What was typed behind `pgdlm study`, as far as texts depend on it.
+std::string words_of(const StudyOptions& options) {
+  std::string words = options.study + (options.full ? " --full" : "");
+  const auto size = [&](const char* name, const std::optional<int>& value) {
+    if (value) words += fmt::format(" --{} {}", name, *value);
+  };
+  size("limit", options.limit);
+  size("samples", options.samples);
+  size("repeats", options.repeats);
+  return words;
+}
+
 // A study file is data that people pass on: it runs no program and asks no server unless the user says so.
 void check_commands(const Study& study, bool allowed) {
   for (const Cell& cell : study.cells)
@@ -155,6 +167,7 @@ int study(const StudyOptions& options) {
   interrupt.watch([stop]() mutable { stop.request_stop(); });  // a copy: it may be called to the last
   const RewardOptions rewards = {.models = options.model, .patience = options.reward_patience};
   Study asked = read_study(find_study(options.study), {options.full, options.limit, options.samples, options.repeats});
+  asked.asked = words_of(options);
   check_commands(asked, options.allow_exec);
   Runner runner({.rewards = rewards, .threads = threads_of(options.model)});
   Measurer measurer(runner, rewards);

@@ -12,7 +12,6 @@ namespace {
 
 // A claim at one point: by question, what one series has more than the other.
 struct Trial {
-  std::size_t panel = 0;
   std::string where;
   Groups differences;
   double particles = 0, others_particles = 0;  // what both used on average
@@ -34,8 +33,7 @@ std::vector<Trial> trials_of(const FinishedStudy& study, const Claim& claim) {
   for (const FinishedCell& cell : study.cells) {
     const bool wanted = claim.at.empty() || std::ranges::find(claim.at, cell.cell.at) != claim.at.end();
     if (study.study.series[cell.cell.series] != claim.more || !wanted) continue;
-    Trial trial{
-        .panel = cell.cell.panel, .where = place_name(study, cell.cell), .particles = particles_of(study, cell)};
+    Trial trial{.where = place_name(study, cell.cell), .particles = particles_of(study, cell)};
     const Groups values = groups_of_cell(study, cell, gauge);
     if (claim.than.empty()) {
       trial.differences = values;
@@ -50,14 +48,13 @@ std::vector<Trial> trials_of(const FinishedStudy& study, const Claim& claim) {
   return trials;
 }
 
-// The points of a question are alike; in another panel, where another thing is asked for, it is another question.
+// Points and panels of a question are alike, and some share their draws: it counts once.
 Trial everywhere(const FinishedStudy& study, std::span<const Trial> trials) {
-  const std::size_t questions = study.questions.size();
-  Trial all{.where = "all together", .differences = Groups(study.study.panels.size() * questions)};
+  Trial all{.where = "all together", .differences = Groups(study.questions.size())};
   for (const Trial& trial : trials) {
-    for (std::size_t i = 0; i < questions; ++i)
+    for (std::size_t i = 0; i < all.differences.size(); ++i)
       if (const std::optional<Mean> mean = mean_of_groups({trial.differences[i]}))
-        all.differences[trial.panel * questions + i].push_back(mean->value);
+        all.differences[i].push_back(mean->value);
     all.particles += trial.particles / static_cast<double>(trials.size());
     all.others_particles += trial.others_particles / static_cast<double>(trials.size());
   }
@@ -88,7 +85,10 @@ Table claims_of(const FinishedStudy& study) {
     if (trials.size() > 1) trials.push_back(everywhere(study, trials));
     for (const Trial& trial : trials) {
       std::optional<Mean> d = mean_of_groups(trial.differences);
-      if (!d) continue;
+      if (!d) {
+        table.rows.push_back({claim.says, trial.where, "", "no text has this figure", ""});
+        continue;
+      }
       if (constexpr double kRounding = 1e-12; std::abs(d->value) < kRounding) d->value = 0;
       table.rows.push_back(
           {claim.says, trial.where, difference_text(*d, find_gauge(claim.of)), verdict_of(*d, study.questions.size()),

@@ -77,7 +77,7 @@ std::string section(const FinishedStudy& study, const Traces& traces) {
       "<code>pgdlm study {}</code></p>\n",
       escape_html(s.task), study.questions.size(), s.samples,
       s.repeats > 1 ? fmt::format(", {} times with other seeds", s.repeats) : "",
-      s.repeats > 1 ? "; in tables against n or k, ± is the standard deviation over seeds" : "", escape_html(s.name));
+      s.repeats > 1 ? "; in tables against n or k, ± is the standard deviation over seeds" : "", escape_html(s.asked));
   for (const FigureSpec& figure : s.figures) {
     if (!figure.title.empty()) html += fmt::format("<h3>{}</h3>\n", escape_html(figure.title));
     if (const std::string svg = svg_of(study, figure); !svg.empty()) html += fmt::format("<figure>{}</figure>\n", svg);

@@ -27,7 +27,8 @@ class Axis {
   // `finest`: ticks are not closer than this.
   Axis(double low, double high, bool logarithmic, double from, double to, double finest = 0)
       : logarithmic_(logarithmic), from_(from), to_(to), finest_(finest) {
-    if (!(low < high)) low -= 0.5, high += 0.5;  // a single value, or none
+    if (!(low < high) && logarithmic) low /= 2, high *= 2;  // a single value, or none
+    if (!(low < high)) low -= 0.5, high += 0.5;
     const double room = 0.06 * (warp(high) - warp(low));
     low_ = warp(low) - room;
     high_ = warp(high) + room;
@@ -113,6 +114,12 @@ struct Range {
   bool empty() const { return low > high; }
 };
 
+// The lower end of an error bar; a logarithmic axis has no place for 0.
+double bar_end(const PlotPoint& p, const PlotStyle& style) {
+  const double low = p.y - p.error.value_or(0);
+  return style.log_y ? std::max(low, p.y / 10) : low;
+}
+
 std::string draw_line(const PlotLine& line, const Look& look, const Axis& x, const Axis& y, const PlotStyle& style) {
   std::string path, svg;
   for (const PlotPoint& p : line.points) {
@@ -120,11 +127,9 @@ std::string draw_line(const PlotLine& line, const Look& look, const Axis& x, con
     const double px = x.place(p.x), py = y.place(p.y);
     path += fmt::format("{}{:.1f},{:.1f}", path.empty() ? "M" : "L", px, py);
     if (line.guide) continue;
-    if (p.error && *p.error > 0) {
-      const double low = style.log_y ? std::max(p.y - *p.error, p.y * 1e-3) : p.y - *p.error;
+    if (p.error && *p.error > 0)
       svg += fmt::format(R"(<line x1="{0:.1f}" x2="{0:.1f}" y1="{1:.1f}" y2="{2:.1f}" stroke="{3}"/>)", px,
-                         y.place(low), y.place(p.y + *p.error), look.colour);
-    }
+                         y.place(bar_end(p, style)), y.place(p.y + *p.error), look.colour);
     svg += mark(look.mark, px, py, look.colour);
   }
   if (path.empty()) return "";
@@ -196,9 +201,8 @@ std::string draw_plot(const Plot& plot, const PlotStyle& style, const Range& all
   for (const PlotLine& line : plot.lines)
     for (const PlotPoint& p : line.points) {
       if (!drawable(p, style)) continue;
-      const double bar = line.guide ? 0 : p.error.value_or(0);
-      all_y.take(p.y + bar);
-      all_y.take(style.log_y ? p.y : p.y - bar);
+      all_y.take(line.guide ? p.y : p.y + p.error.value_or(0));
+      all_y.take(line.guide ? p.y : bar_end(p, style));
     }
   if (all_y.empty()) all_y.take(1);
   const Axis x(all_x.low, all_x.high, style.log_x, kLeft, kWidth - kRight, all_x.whole ? 1 : 0);

@@ -180,6 +180,17 @@ class Statement {
   int bound_ = 0;
 };
 
+constexpr const char* kSelectRuns =
+    "SELECT id, name, plan, items, begun, (SELECT count(*) FROM results WHERE run = id) FROM runs";
+StoredRun row_of(const Statement& selected) {
+  return {.id = selected.integer(0),
+          .name = selected.text(1),
+          .plan = selected.text(2),
+          .items = static_cast<int>(selected.integer(3)),
+          .done = static_cast<int>(selected.integer(5)),
+          .begun = selected.text(4)};
+}
+
 // Takes back what was not committed.
 class Transaction {
  public:
@@ -239,9 +250,9 @@ StoredRun RunStore::begin(const std::string& name, const std::string& plan, int 
   Statement insert(db_->handle, "INSERT INTO runs (name, plan, items) VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
   insert.bind(name).bind(plan).bind(std::int64_t{items}).step();
   if (!insert.good()) db_->fail(insert.code());
-  for (StoredRun& run : runs())
-    if (run.name == name && run.plan == plan) return std::move(run);
-  throw Error(ErrorCode::internal, "a run that was just stored is not there");
+  Statement select(db_->handle, fmt::format("{} WHERE name = ? AND plan = ?", kSelectRuns).c_str());
+  if (!select.bind(name).bind(plan).step()) db_->fail(select.code());
+  return row_of(select);
 }
 
 void RunStore::add(const StoredRun& run, int number, const StoredItem& item) {
@@ -259,17 +270,9 @@ void RunStore::add(const StoredRun& run, int number, const StoredItem& item) {
 }
 
 std::vector<StoredRun> RunStore::runs() const {
-  Statement select(db_->handle,
-                   "SELECT id, name, plan, items, begun, (SELECT count(*) FROM results WHERE run = id) "
-                   "FROM runs ORDER BY id");
+  Statement select(db_->handle, fmt::format("{} ORDER BY id", kSelectRuns).c_str());
   std::vector<StoredRun> found;
-  while (select.step())
-    found.push_back({.id = select.integer(0),
-                     .name = select.text(1),
-                     .plan = select.text(2),
-                     .items = static_cast<int>(select.integer(3)),
-                     .done = static_cast<int>(select.integer(5)),
-                     .begun = select.text(4)});
+  while (select.step()) found.push_back(row_of(select));
   if (!select.good()) db_->fail(select.code());
   return found;
 }

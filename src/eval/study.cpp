@@ -157,6 +157,15 @@ Claim claim_of(const ordered_json& object, const std::string& where, const Study
   for (const std::string& name : {claim.more, claim.than.empty() ? claim.more : claim.than})
     if (std::ranges::find(study.series, name) == study.series.end())
       fields.fail(fmt::format("there is no series '{}', allowed: {}", name, fmt::join(study.series, ", ")));
+  const auto has_point = [&](const std::string& series, double at) {
+    return std::ranges::any_of(study.cells,
+                               [&](const Cell& cell) { return study.series[cell.series] == series && cell.at == at; });
+  };
+  const bool testable = std::ranges::any_of(study.cells, [&](const Cell& cell) {
+    const bool wanted = claim.at.empty() || std::ranges::find(claim.at, cell.at) != claim.at.end();
+    return wanted && study.series[cell.series] == claim.more && (claim.than.empty() || has_point(claim.than, cell.at));
+  });
+  if (!testable) fields.fail("the series have no point in common where it could be tested");
   return claim;
 }
 

@@ -71,6 +71,7 @@ struct Study {
   std::vector<Cell> cells;
   std::vector<FigureSpec> figures;
   std::vector<Claim> claims;
+  std::string asked;       // behind `pgdlm study`: its name or file, and sizes
   std::string definition;  // the object it was read from, sizes applied
 };
 

@@ -32,6 +32,7 @@ std::string plan_of(const StudyPlan& plan) {
   for (const Evaluation& evaluation : plan.evaluations) plans += to_plan(evaluation);
   for (const Cell& cell : plan.study.cells) plans += files_mark(measurement_of(plan.study, cell));
   return ordered_json{{"name", plan.study.name},
+                      {"asked", plan.study.asked},
                       {"definition", ordered_json::parse(plan.study.definition)},
                       {"plans", text_mark(plans)}}
       .dump();
@@ -157,6 +158,16 @@ std::map<std::int64_t, StoredRun> runs_by_id(const RunStore& store) {
   return runs;
 }
 
+int texts_in(const StoredRun& study, const std::map<std::int64_t, StoredRun>& runs, const RunStore& store) {
+  int texts = 0;
+  for (const auto& [number, item] : store.items(study)) {
+    const json parts = json::parse(item.result, nullptr, false);
+    const auto run = runs.find(parts.is_object() ? parts.value("eval", std::int64_t{-1}) : -1);
+    if (run != runs.end()) texts += run->second.items;
+  }
+  return texts;
+}
+
 // The texts of a question together, repeat after repeat.
 std::vector<Text> pooled(const std::vector<std::vector<Text>>& repeats, std::size_t questions) {
   std::vector<Text> texts;
@@ -191,12 +202,19 @@ const FinishedCell* FinishedStudy::find(std::size_t panel, const std::string& se
 }
 
 std::map<std::string, StoredRun> finished_studies(const RunStore& store) {
+  const std::map<std::int64_t, StoredRun> runs = runs_by_id(store);
   std::map<std::string, StoredRun> found;
-  for (const auto& [id, run] : runs_by_id(store)) {
+  std::map<std::string, int> most_texts;
+  for (const auto& [id, run] : runs) {
     if (run.name != kName || run.done < run.items) continue;
     const json plan = json::parse(run.plan, nullptr, false);
     const auto name = plan.is_object() ? plan.find("name") : plan.end();
-    if (name != plan.end() && name->is_string()) found.insert_or_assign(name->get<std::string>(), run);
+    if (name == plan.end() || !name->is_string()) continue;
+    int& most = most_texts[name->get<std::string>()];
+    const int texts = texts_in(run, runs, store);
+    if (texts < most) continue;
+    most = texts;
+    found.insert_or_assign(name->get<std::string>(), run);
   }
   return found;
 }
@@ -205,6 +223,7 @@ FinishedStudy read_finished(const StoredRun& study, const RunStore& store) try {
   const ordered_json plan =
       ordered_json::parse(study.plan);  // in the order of the file: the first list of `vary` counts
   FinishedStudy found{.study = parse_study(plan.at("definition").dump(), plan.at("name"))};
+  found.study.asked = plan.value("asked", found.study.name);
   const std::map<std::int64_t, StoredRun> runs = runs_by_id(store);
   std::vector<std::vector<Text>> repeats;  // of the cell at hand
   FinishedCell cell;

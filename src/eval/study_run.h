@@ -52,7 +52,7 @@ struct FinishedStudy {
   const FinishedCell* find(std::size_t panel, const std::string& series, double at) const;  // null: none
 };
 
-// The studies of a store that are finished, by name; of several with the same name the last.
+// The studies of a store that are finished, by name; of several with the same name the largest, then the last.
 std::map<std::string, StoredRun> finished_studies(const RunStore& store);
 // Error{invalid_request} if another version has written it.
 FinishedStudy read_finished(const StoredRun& study, const RunStore& store);

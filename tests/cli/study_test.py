@@ -1,5 +1,6 @@
 """pgdlm study: many ways of asking, through any number of deaths. pgdlm report: the page."""
 import csv
+import glob
 import json
 import os
 import random
@@ -23,6 +24,7 @@ STUDY = {
                 {"kind": "texts"}],
     "claims": [{"says": "PG beats best of n", "more": "PG", "than": "best of n", "of": "reward"}],
 }
+MODELS = os.path.join(os.path.dirname(__file__), "..", "..", "models")
 ASKED = ["study", "toy.json", "--store", "runs.db"]
 
 
@@ -131,6 +133,24 @@ class Study(ProgramTest):
                 values = [float(text[cell["figure"]]) for text in texts
                           if [text[key] for key in ("panel", "series", "at")] == place]
                 self.assertAlmostEqual(sum(values) / len(values), float(cell["value"]))
+
+    def test_studies_do_not_depend_on_defaults(self):
+        """What the program does without being told may change; a study stays what it is."""
+        for file in glob.glob(os.path.join(MODELS, "studies", "*.json")):
+            with open(file) as text:
+                study = json.load(text)
+            for panel in study.get("panels", [{}]):
+                for series in study["series"]:
+                    said = {**study["options"], **panel.get("options", {}), **series.get("options", {})}
+                    settled = {"preset", "selection"} & set(said) or said["method"] in ("bon", "greedy")
+                    self.assertTrue(settled, (file, panel.get("name"), series["name"]))
+
+    def test_the_larger_of_two_is_shown(self):
+        self.ok(*ASKED)
+        self.ok(*ASKED, "--limit", "2")
+        self.ok("report", "--store", "runs.db")
+        self.assertIn("<code>pgdlm study toy.json</code>", self.read("report.html"))
+        self.assertIn("3 questions", self.read("report.html"))
 
     def test_the_plan_before_the_work(self):
         plan = self.ok(*ASKED, "--dry-run", "--repeats", "3").stdout

@@ -51,12 +51,12 @@ TEST(Claims, HoldBeyondTwoStandardErrorsOfPairedDifferences) {
   EXPECT_THAT(table.rows[3], ElementsAre("CLAIM", "down: 4", "+0 ± 0", "unresolved", "4.0 : 4.0"));
 }
 
-// Of each panel and question the mean over points: 0.5, 0.3, 0.7 and -0.5, -0.55, -0.6.
+// Of each question the mean over points and panels: 0, -0.125, 0.05.
 TEST(Claims, PointsOfAQuestionCountOnce) {
   const Table table = claims_of(finished("", kRewards));
   EXPECT_EQ(table.rows[4][1], "all together");
-  EXPECT_EQ(table.rows[4][2], "-0.025 ± 0.24");
-  EXPECT_EQ(table.rows[4][3], "unresolved; about 1113 questions would tell");  // 3 (2 x 0.24075 / 0.025)^2
+  EXPECT_EQ(table.rows[4][2], "-0.025 ± 0.052");
+  EXPECT_EQ(table.rows[4][3], "unresolved; about 52 questions would tell");  // 3 (2 x 0.05204 / 0.025)^2
   EXPECT_EQ(table.rows[4][4], "3.0 : 3.0");
 }
 

@@ -16,7 +16,7 @@ using testing::Not;
 constexpr const char* kStudy = R"({
   "title": "Methods", "task": "t", "limit": 4, "options": {"model": "toy", "n_predict": 8, "seed": 3},
   "panels": [{"name": "up", "options": {"reward": "positive"}}, {"name": "down", "options": {"reward": "negative"}}],
-  "series": [{"name": "greedy", "options": {"method": "greedy"}},
+  "series": [{"name": "greedy", "options": {"method": "greedy"}, "at": [4]},
              {"name": "pg", "options": {"method": "pg", "n_predict": 9}, "at": [4, 16],
               "vary": {"particles": [2, 4], "iterations": [2, 4]}}],
   "figures": [{"y": "reward"}],
@@ -69,6 +69,8 @@ TEST(Study, MistakesNameTheirPlace) {
   EXPECT_THAT(refused("\"method\": \"pg\"", "\"method\": \"gp\""), HasSubstr("method is 'gp', allowed: greedy"));
   EXPECT_THAT(refused("\"y\": \"reward\"", "\"y\": \"rewards\""), HasSubstr("figure is 'rewards', allowed: accuracy"));
   EXPECT_THAT(refused("\"model\": \"toy\", ", ""), HasSubstr("series[0]: its options name no model"));
+  EXPECT_THAT(refused("\"of\": \"reward\"}", "\"of\": \"reward\", \"at\": [16]}"),
+              HasSubstr("claims[0]: the series have no point"));
   EXPECT_THAT(refused("\"than\": \"greedy\"", "\"than\": \"it\""), HasSubstr("claims[0]: there is no series 'it'"));
   EXPECT_THAT(refused(kStudy, "[]"), HasSubstr("study s: not a JSON object"));
 }
