@@ -111,6 +111,7 @@ struct EvalOptions {
   std::string task;
   GenerateOptions generate;  // but for prompt and infill
   int samples = 1;           // of each question
+  int repeats = 1;           // of all that, with other seeds
   int limit = 0;             // questions; 0: all
   std::string store = "pgdlm-runs.db";
   bool json = false;

@@ -69,6 +69,8 @@ void add_eval(CLI::App& app, EvalOptions& options) {
   visit_options(options.generate, WithoutText{{*eval, ""}});
   Adder add{*eval, "Run"};
   add({"samples", "", "texts for each question (1)"}, options.samples);
+  add({"repeats", "", "all of it so many times with other seeds; sd is the standard deviation over them (1)"},
+      options.repeats);
   add({"limit", "", "so many of the questions, from the first on (0: all)"}, options.limit);
   add({"store", "", "where finished texts are kept (pgdlm-runs.db)", "FILE"}, options.store);
   add({"json", "", "print one JSON object instead of a table"}, options.json);
@@ -136,6 +138,7 @@ void check_task(const Invocation& in) {
   const EvalOptions& eval = in.eval;
   check_patience(eval.reward_patience);
   if (eval.samples < 1) bad_value("samples", std::to_string(eval.samples), "at least 1");
+  if (eval.repeats < 1) bad_value("repeats", std::to_string(eval.repeats), "at least 1");
   if (eval.limit < 0) bad_value("limit", std::to_string(eval.limit), "0 (all) or more");
   if (eval.model.device.threads < 0) bad_value("threads", std::to_string(eval.model.device.threads), "0 or more");
   if (in.verb == Verb::eval && eval.task.empty() && !eval.list)

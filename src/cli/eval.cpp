@@ -38,34 +38,49 @@ std::vector<Question> questions_of(const EvalOptions& options) {
 constexpr std::array kShown = {"accuracy",        "reward",        "particles_used", "forwards_asked",
                                "forwards_needed", "rewards_asked", "rewards_needed"};
 
-int forbidden_of(const std::vector<Text>& texts) {
-  return static_cast<int>(
-      std::ranges::count_if(texts, [](const Text& text) { return !std::isfinite(text.result.reward); }));
-}
+// What an evaluation made, repeat after repeat.
+struct Outcome {
+  std::vector<Question> questions;
+  Repeats repeats;
 
-void print(const std::vector<Question>& questions, const std::vector<Text>& texts) {
+  std::size_t texts() const { return repeats.size() * repeats.front().size(); }
+  std::size_t forbidden() const {
+    std::size_t count = 0;
+    for (const std::vector<Text>& texts : repeats)
+      count += std::ranges::count_if(texts, [](const Text& text) { return !std::isfinite(text.result.reward); });
+    return count;
+  }
+};
+
+void print(const Outcome& outcome) {
   const auto line = [](const std::string& title, const std::string& value) { fmt::print("{:<16} {}\n", title, value); };
-  line("texts", fmt::format("{} of {} questions", texts.size(), questions.size()));
+  line("texts", fmt::format("{} of {} questions", outcome.texts(), outcome.questions.size()));
   for (const char* name : kShown) {
     const Gauge& gauge = find_gauge(name);
-    const std::optional<Mean> mean = mean_of_groups(groups_of(gauge, questions, texts));
-    if (!mean) continue;
-    const auto [value, error] = readable(gauge, *mean);
-    line(gauge.title, fmt::format("{:.4g}{}{}{}", value, error ? fmt::format(" +- {:.2g}", *error) : "",
-                                  gauge.unit.empty() ? "" : " ", gauge.unit));
+    const std::optional<Measured> m = measured(gauge, outcome.questions, outcome.repeats);
+    if (!m) continue;
+    line(gauge.title,
+         fmt::format("{:.4g}{}{}{}{}", m->mean.value, m->mean.error ? fmt::format(" +- {:.2g}", *m->mean.error) : "",
+                     gauge.unit.empty() ? "" : " ", gauge.unit,
+                     m->deviation ? fmt::format(", sd {:.2g} over repeats", *m->deviation) : ""));
   }
-  if (const int forbidden = forbidden_of(texts); forbidden > 0) line("forbidden", fmt::format("{} texts", forbidden));
+  if (outcome.forbidden() > 0) line("forbidden", fmt::format("{} texts", outcome.forbidden()));
 }
 
-void print_json(const std::vector<Question>& questions, const std::vector<Text>& texts, const Evaluation& evaluation) {
-  ordered_json object = {{"task", evaluation.task}, {"questions", questions.size()}, {"texts", texts.size()}};
+void print_json(const Outcome& outcome, const Evaluation& evaluation) {
+  ordered_json object = {
+      {"task", evaluation.task}, {"questions", outcome.questions.size()}, {"texts", outcome.texts()}};
   for (const char* name : kShown) {
-    const std::optional<Mean> mean = mean_of_groups(groups_of(find_gauge(name), questions, texts));
+    const Gauge& gauge = find_gauge(name);
+    const auto number = [&](const std::optional<double>& readable) {
+      return readable ? ordered_json(*readable / gauge.factor) : ordered_json();
+    };
     object[name] = ordered_json();
-    if (mean)
-      object[name] = {{"mean", mean->value}, {"error", mean->error ? ordered_json(*mean->error) : ordered_json()}};
+    if (const std::optional<Measured> m = measured(gauge, outcome.questions, outcome.repeats))
+      object[name] = {
+          {"mean", number(m->mean.value)}, {"error", number(m->mean.error)}, {"deviation", number(m->deviation)}};
   }
-  object["forbidden"] = forbidden_of(texts);
+  object["forbidden"] = outcome.forbidden();
   object["options"] = ordered_json::parse(to_config(evaluation.options));
   fmt::print("{}\n", object.dump(2));
 }
@@ -81,31 +96,43 @@ int eval(const EvalOptions& options) {
   Runner runner({.rewards = {.models = options.model, .patience = options.reward_patience},
                  .threads = threads_of(options.model)});
   note_without_effect(runner.without_effect(options.generate));
-  const Evaluation evaluation = plan_evaluation(options.task, questions, options.samples, options.generate, runner);
+  std::vector<Evaluation> evaluations;
+  for (int repeat = 0; repeat < options.repeats; ++repeat)
+    evaluations.push_back(
+        plan_evaluation(options.task, questions, options.samples, repeated(options.generate, repeat), runner));
 
   RunStore store(options.store, RunStore::Access::write);
-  StoredRun run = begin(store, evaluation);
-  if (run.done > 0)
-    fmt::print(stderr, "pgdlm: note: {} of {} texts are in {} already{}\n", run.done, run.items, options.store,
-               reaches_outside(evaluation.options.reward)
+  const auto progress = [&] {  // finished, and in all
+    std::pair<int, int> texts;
+    for (const Evaluation& evaluation : evaluations) {
+      const StoredRun run = begin(store, evaluation);
+      texts.first += run.done, texts.second += run.items;
+    }
+    return texts;
+  };
+  if (const auto [done, items] = progress(); done > 0)
+    fmt::print(stderr, "pgdlm: note: {} of {} texts are in {} already{}\n", done, items, options.store,
+               reaches_outside(options.generate.reward)
                    ? "; if the program or server scores otherwise now, give it a new --store"
                    : "");
   {
     Counter counter("texts");
     const auto show = [&](std::size_t done, std::size_t all) { counter.show(done, all); };
-    runner.run({{run, items_of(evaluation)}}, store, show, stop.get_token());
+    std::vector<Order> orders;
+    for (const Evaluation& evaluation : evaluations) orders.push_back({begin(store, evaluation), items_of(evaluation)});
+    runner.run(orders, store, show, stop.get_token());
   }
-  run = begin(store, evaluation);
-  if (run.done < run.items) {
-    fmt::print(stderr, "pgdlm: interrupted: {} of {} texts are in {}; the same command goes on\n", run.done, run.items,
+  if (const auto [done, items] = progress(); done < items) {
+    fmt::print(stderr, "pgdlm: interrupted: {} of {} texts are in {}; the same command goes on\n", done, items,
                options.store);
     return kExitInterrupted;
   }
-  const std::vector<Text> texts = texts_of(run, store);
+  Outcome outcome{.questions = questions};
+  for (const Evaluation& evaluation : evaluations) outcome.repeats.push_back(texts_of(begin(store, evaluation), store));
   if (options.json)
-    print_json(questions, texts, evaluation);
+    print_json(outcome, evaluations.front());
   else
-    print(questions, texts);
+    print(outcome);
   return 0;
 }
 

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 
 #include "cli/answer_text.h"
 #include "cli/canvas_view.h"
@@ -19,14 +17,20 @@
 #include "options/request.h"
 #include "pgdlm/engine.h"
 #include "rewards/open_reward.h"
+#include "text/text_file.h"
+#include "text/utf8.h"
 
 namespace pgdlm::cli {
 namespace {
 
+// The newline that editors put at the end is not meant.
 std::string read_prompt(const std::string& path) {
-  std::ifstream in(path);
-  if (!in) throw Error(ErrorCode::invalid_request, fmt::format("file '{}' cannot be read", path));
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::string text = read_text_file(path, "file");
+  if (text.ends_with('\n')) text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
+  if (text != valid_utf8(text))
+    throw Error(ErrorCode::invalid_request, fmt::format("file '{}' is no text: expected UTF-8", path));
+  return text;
 }
 
 // One text that was asked for, and what became of it.
@@ -156,13 +160,16 @@ int generate(GenerateOptions given, const RunOptions& run) {
   engine.run_until_idle();
 
   std::vector<Answer> answers;
+  std::exception_ptr error;
   bool cancelled = false;
   for (Sample& sample : samples) {
-    if (sample.error) std::rethrow_exception(sample.error);
+    if (sample.error && !error) error = sample.error;
+    if (sample.error) continue;
     cancelled = cancelled || sample.answer.status == Status::cancelled;
     answers.push_back(std::move(sample.answer));
   }
-  print(answers, job.options, model, run.json);
+  if (!answers.empty()) print(answers, job.options, model, run.json);
+  if (error) std::rethrow_exception(error);  // what is finished is not lost
   return interrupt.pressed() && cancelled ? kExitInterrupted : 0;
 }
 

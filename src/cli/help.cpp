@@ -128,7 +128,7 @@ const char* const kEvalFooter =
     "Examples:\n"
     "  pgdlm eval math -m llada-nano-math --method greedy\n"
     "  pgdlm eval math -m llada-nano-math --reward prm --method smc -k 8 --limit 50\n"
-    "  pgdlm eval control -m mdlm-nano --reward sentiment:positive --samples 20 -k 4\n"
+    "  pgdlm eval control -m mdlm-nano --reward sentiment:positive --samples 20 --repeats 3 -k 4\n"
     "  pgdlm eval gsm8k_test.jsonl -m llada.gguf --reward prm --method pg-adapt --threshold 0.95 --store gsm8k.db";
 
 const char* const kStudyFooter =

@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
 #include <utility>
@@ -83,7 +86,11 @@ int main(int argc, char** argv) {
   using namespace pgdlm::cli;
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of write(), as a full disk is
   try {
-    return run(argc, argv);
+    const int code = run(argc, argv);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      throw pgdlm::Error(pgdlm::ErrorCode::exhausted,
+                         fmt::format("standard output cannot be written: {}", std::strerror(errno)));
+    return code;
   } catch (const pgdlm::Error& e) {
     fmt::print(stderr, "pgdlm: error: {}\n", printable(with_option_names(e.what())));
     if (!e.hint().empty()) fmt::print(stderr, "hint: {}\n", printable(e.hint()));

@@ -100,7 +100,8 @@ FinishedStudy find_finished(const std::string& name, const RunStore& store, cons
   std::string names;
   for (const auto& [known, run] : studies) names += (names.empty() ? "" : ", ") + known;
   throw Error(ErrorCode::invalid_request,
-              fmt::format("there is no finished study '{}' in '{}', allowed: {}", name, file, names),
+              fmt::format("there is no finished study '{}' in '{}', allowed: {}", name, file,
+                          names.empty() ? "none yet" : names),
               fmt::format("run it first: pgdlm study {} --store {}", name, file));
 }
 

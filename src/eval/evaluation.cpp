@@ -1,11 +1,13 @@
 #include "eval/evaluation.h"
 
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "options/config.h"
+#include "options/request.h"
 #include "pgdlm/error.h"
 
 namespace pgdlm {
@@ -15,6 +17,17 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr const char* kName = "eval";
+
+// Before anything is computed: one that does not fit would end a long run when it is reached.
+void check_questions(const std::string& task, std::span<const Question> questions, GenerateOptions options,
+                     const LanguageModel& model) {
+  for (std::size_t i = 0; i < questions.size(); ++i) try {
+      options.prompt = questions[i].prompt;
+      check_prompt(options, model);
+    } catch (const Error& e) {
+      throw Error(e.code(), fmt::format("task {}, question {}: {}", task, i + 1, e.what()), e.hint());
+    }
+}
 
 }  // namespace
 
@@ -32,6 +45,12 @@ std::string to_plan(const Evaluation& e) {
       .dump();
 }
 
+GenerateOptions repeated(GenerateOptions options, int repeat) {
+  constexpr std::uint64_t kSeedsApart = 1'000'000'000;  // more than an evaluation has texts
+  options.seed += static_cast<std::uint64_t>(repeat) * kSeedsApart;
+  return options;
+}
+
 Evaluation plan_evaluation(std::string task, std::vector<Question> questions, int samples, GenerateOptions options,
                            Runner& runner) {
   constexpr std::size_t kMost = 10'000'000;
@@ -41,9 +60,8 @@ Evaluation plan_evaluation(std::string task, std::vector<Question> questions, in
   if (options.max_seconds)
     throw Error(ErrorCode::invalid_request, "max-seconds makes texts depend on the machine, so they cannot be kept",
                 "limit the work with --max-forwards or --budget");
-  options.prompt = questions.front().prompt;
   options = runner.settled(std::move(options));
-  options.prompt.clear();
+  check_questions(task, questions, options, *runner.model(options.model));
   std::string files = runner.files_mark(options);
   return {std::move(task), samples, std::move(options), std::move(files), std::move(questions)};
 }
@@ -72,6 +90,7 @@ Evaluation evaluation_of(const StoredRun& run) try {
                                                       ? std::optional(question.at("answer").get<std::string>())
                                                       : std::nullopt});
   const bool sound = e.samples > 0 && !e.questions.empty() && e.options.method && e.options.particles &&
+                     e.options.preset &&
                      static_cast<std::size_t>(run.items) == e.questions.size() * static_cast<std::size_t>(e.samples);
   if (!sound) throw Error(ErrorCode::invalid_request, fmt::format("run {}: its plan makes no sense", run.id));
   return e;

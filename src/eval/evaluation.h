@@ -20,7 +20,10 @@ struct Evaluation {
   std::vector<Question> questions;
 };
 
-// Settles the options with the first question.
+// The same with other seeds: of no text the same as in another repeat.
+GenerateOptions repeated(GenerateOptions options, int repeat);
+
+// Settles the options. Error{invalid_request} names a question that does not fit the model.
 Evaluation plan_evaluation(std::string task, std::vector<Question> questions, int samples, GenerateOptions options,
                            Runner& runner);
 // One request for each text: sample j of question i has the seed seed + i * samples + j.

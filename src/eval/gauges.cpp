@@ -175,6 +175,28 @@ Groups differences(const Groups& one, const Groups& other) {
   return out;
 }
 
+Groups groups_of(const Gauge& gauge, std::span<const Question> questions, const Repeats& repeats) {
+  Groups groups(questions.size());
+  for (const std::vector<Text>& texts : repeats) {
+    const Groups one = groups_of(gauge, questions, texts);
+    for (std::size_t i = 0; i < one.size(); ++i) groups[i].insert(groups[i].end(), one[i].begin(), one[i].end());
+  }
+  return groups;
+}
+
+std::optional<Measured> measured(const Gauge& gauge, std::span<const Question> questions, const Repeats& repeats) {
+  const std::optional<Mean> mean = mean_of_groups(groups_of(gauge, questions, repeats));
+  if (!mean) return std::nullopt;
+  Measured out{.mean = readable(gauge, *mean)};
+  Groups by_repeat;
+  for (const std::vector<Text>& texts : repeats)
+    if (const std::optional<Mean> one = mean_of_groups(groups_of(gauge, questions, texts)))
+      by_repeat.push_back({readable(gauge, *one).value});
+  if (const std::optional<Mean> spread = mean_of_groups(by_repeat); spread && spread->error)
+    out.deviation = *spread->error * std::sqrt(static_cast<double>(by_repeat.size()));
+  return out;
+}
+
 Mean readable(const Gauge& gauge, const Mean& mean) {
   const bool logarithm = gauge.kind == Gauge::Kind::logarithm;
   Mean out{.value = logarithm ? std::exp(mean.value) : mean.value * gauge.factor};

@@ -59,4 +59,14 @@ Groups differences(const Groups& one, const Groups& other);
 // In the unit that people read.
 Mean readable(const Gauge& gauge, const Mean& mean);
 
+// A figure of an evaluation that was repeated with other seeds.
+struct Measured {
+  Mean mean;                        // over the texts of all repeats, as people read it
+  std::optional<double> deviation;  // standard deviation over repeats; nothing for one
+};
+using Repeats = std::vector<std::vector<Text>>;
+// A figure of a set of texts is one of each repeat: of all repeats' texts together it would be another figure.
+Groups groups_of(const Gauge& gauge, std::span<const Question> questions, const Repeats& repeats);
+std::optional<Measured> measured(const Gauge& gauge, std::span<const Question> questions, const Repeats& repeats);
+
 }  // namespace pgdlm

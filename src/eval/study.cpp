@@ -1,9 +1,8 @@
 #include "eval/study.h"
 
 #include <algorithm>
-#include <fstream>
+#include <cstdint>
 #include <initializer_list>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "eval/gauges.h"
 #include "options/config.h"
 #include "pgdlm/error.h"
+#include "text/text_file.h"
 
 namespace pgdlm {
 namespace {
@@ -45,9 +45,10 @@ class Fields {
   }
   bool flag(const char* key) const { return get<bool>(key, "true or false", false, &ordered_json::is_boolean); }
   int number(const char* key, int least, int otherwise) const {
-    const int value = get<int>(key, "a number", otherwise, &ordered_json::is_number_integer);
-    if (value < least) fail(fmt::format("{} is {}, expected at least {}", key, value, least));
-    return value;
+    constexpr int kMost = 1'000'000'000;
+    const auto value = get<std::int64_t>(key, "a number", otherwise, &ordered_json::is_number_integer);
+    if (value < least || value > kMost) fail(fmt::format("{} is {}, expected {} to {}", key, value, least, kMost));
+    return static_cast<int>(value);
   }
   std::vector<double> numbers(const char* key) const {
     std::vector<double> values;
@@ -219,13 +220,6 @@ ordered_json parse_object(std::string_view text, const std::string& name) {
               "docs/studies.md says what a study file holds");
 }
 
-std::string read_text(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in || std::filesystem::is_directory(file))
-    throw Error(ErrorCode::invalid_request, fmt::format("study '{}' cannot be read", file.string()));
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 Study study_of(ordered_json object, const std::string& name, const StudySizes& sizes) {
   if (sizes.full) object = at_full_size(std::move(object));
   if (sizes.limit) object["limit"] = *sizes.limit;
@@ -283,14 +277,14 @@ Study parse_study(std::string_view text, const std::string& name, const StudySiz
 
 Study read_study(const std::filesystem::path& file, const StudySizes& sizes) {
   const std::string name = file.stem().string();
-  ordered_json object = parse_object(read_text(file), name);
+  ordered_json object = parse_object(read_text_file(file, "study"), name);
   if (const auto like = object.find("like"); like != object.end()) {
     if (!like->is_string())
       throw Error(ErrorCode::invalid_request,
                   fmt::format("study {}: like: expected a name, got {}", name, like->dump()));
     const std::filesystem::path base = find_study(like->get<std::string>());
     object.erase("like");
-    object = changed(at_full_size(parse_object(read_text(base), base.stem().string())), object);
+    object = changed(at_full_size(parse_object(read_text_file(base, "study"), base.stem().string())), object);
   }
   return study_of(std::move(object), name, sizes);
 }

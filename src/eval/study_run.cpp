@@ -20,7 +20,6 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr const char* kName = "study";
-constexpr std::uint64_t kSeedsApart = 1'000'000'000;  // of repeats: more than an evaluation has texts
 
 Measurement measurement_of(const Study& study, const Cell& cell) {
   const Panel& panel = study.panels[cell.panel];
@@ -54,14 +53,10 @@ StudyPlan plan_study(Study study, std::vector<Question> questions, Runner& runne
   if (study.limit > 0 && static_cast<std::size_t>(study.limit) < questions.size())
     questions.resize(static_cast<std::size_t>(study.limit));
   StudyPlan plan{.study = std::move(study), .questions = std::move(questions)};
-  for (Cell& cell : plan.study.cells) {
-    for (int repeat = 0; repeat < plan.study.repeats; ++repeat) {
-      GenerateOptions options = cell.options;
-      options.seed += static_cast<std::uint64_t>(repeat) * kSeedsApart;
+  for (const Cell& cell : plan.study.cells)
+    for (int repeat = 0; repeat < plan.study.repeats; ++repeat)
       plan.evaluations.push_back(
-          plan_evaluation(plan.study.task, plan.questions, plan.study.samples, std::move(options), runner));
-    }
-  }
+          plan_evaluation(plan.study.task, plan.questions, plan.study.samples, repeated(cell.options, repeat), runner));
   return plan;
 }
 
@@ -169,7 +164,7 @@ int texts_in(const StoredRun& study, const std::map<std::int64_t, StoredRun>& ru
 }
 
 // The texts of a question together, repeat after repeat.
-std::vector<Text> pooled(const std::vector<std::vector<Text>>& repeats, std::size_t questions) {
+std::vector<Text> pooled(const Repeats& repeats, std::size_t questions) {
   std::vector<Text> texts;
   const std::size_t samples = repeats.front().size() / questions;
   for (std::size_t question = 0; question < questions; ++question)
@@ -180,17 +175,16 @@ std::vector<Text> pooled(const std::vector<std::vector<Text>>& repeats, std::siz
   return texts;
 }
 
-// Of each question, the texts of one repeat.
-std::vector<Text> texts_of_repeat(const FinishedStudy& study, const FinishedCell& cell, int repeat) {
+// What pooled put together.
+Repeats repeats_of(const FinishedStudy& study, const FinishedCell& cell) {
   const auto samples = static_cast<std::size_t>(study.study.samples);
-  const std::size_t per_question = samples * static_cast<std::size_t>(study.study.repeats);
-  std::vector<Text> texts;
-  for (std::size_t question = 0; question < study.questions.size(); ++question) {
-    const auto first = cell.texts.begin() + static_cast<std::ptrdiff_t>(question * per_question +
-                                                                        static_cast<std::size_t>(repeat) * samples);
-    texts.insert(texts.end(), first, first + static_cast<std::ptrdiff_t>(samples));
-  }
-  return texts;
+  Repeats repeats(static_cast<std::size_t>(study.study.repeats));
+  for (auto first = cell.texts.begin(); first != cell.texts.end();)
+    for (std::vector<Text>& repeat : repeats) {
+      repeat.insert(repeat.end(), first, first + static_cast<std::ptrdiff_t>(samples));
+      first += static_cast<std::ptrdiff_t>(samples);
+    }
+  return repeats;
 }
 
 }  // namespace
@@ -225,7 +219,7 @@ FinishedStudy read_finished(const StoredRun& study, const RunStore& store) try {
   FinishedStudy found{.study = parse_study(plan.at("definition").dump(), plan.at("name"))};
   found.study.asked = plan.value("asked", found.study.name);
   const std::map<std::int64_t, StoredRun> runs = runs_by_id(store);
-  std::vector<std::vector<Text>> repeats;  // of the cell at hand
+  Repeats repeats;  // of the cell at hand
   FinishedCell cell;
   for (const auto& [number, item] : store.items(study)) {
     const json parts = json::parse(item.result);
@@ -261,31 +255,12 @@ std::string describe_study_run(const StoredRun& run) try {
   return fmt::format("run {}: its plan cannot be read", run.id);
 }
 
-// A figure of a set of texts is one of each repeat: pooled, it would be another figure.
 Groups groups_of_cell(const FinishedStudy& study, const FinishedCell& cell, const Gauge& gauge) {
-  if (gauge.kind != Gauge::Kind::of_set) return groups_of(gauge, study.questions, cell.texts);
-  Groups groups(study.questions.size());
-  for (int repeat = 0; repeat < study.study.repeats; ++repeat) {
-    const Groups one = groups_of(gauge, study.questions, texts_of_repeat(study, cell, repeat));
-    for (std::size_t i = 0; i < one.size(); ++i) groups[i].insert(groups[i].end(), one[i].begin(), one[i].end());
-  }
-  return groups;
+  return groups_of(gauge, study.questions, repeats_of(study, cell));
 }
 
 std::optional<Measured> measured(const FinishedStudy& study, const FinishedCell& cell, const Gauge& gauge) {
-  const std::optional<Mean> mean = mean_of_groups(groups_of_cell(study, cell, gauge));
-  if (!mean) return std::nullopt;
-  Measured out{.mean = readable(gauge, *mean)};
-  if (study.study.repeats < 2) return out;
-  Groups by_repeat;
-  for (int repeat = 0; repeat < study.study.repeats; ++repeat) {
-    const std::optional<Mean> one =
-        mean_of_groups(groups_of(gauge, study.questions, texts_of_repeat(study, cell, repeat)));
-    if (one) by_repeat.push_back({readable(gauge, *one).value});
-  }
-  const std::optional<Mean> spread = mean_of_groups(by_repeat);
-  if (spread && spread->error) out.deviation = *spread->error * std::sqrt(static_cast<double>(by_repeat.size()));
-  return out;
+  return measured(gauge, study.questions, repeats_of(study, cell));
 }
 
 }  // namespace pgdlm

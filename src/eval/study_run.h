@@ -60,11 +60,7 @@ FinishedStudy read_finished(const StoredRun& study, const RunStore& store);
 // What `pgdlm runs` says of a run that is no evaluation.
 std::string describe_study_run(const StoredRun& run);
 
-// A figure of a cell: over all texts, and how far the repeats are apart.
-struct Measured {
-  Mean mean;                        // as people read it
-  std::optional<double> deviation;  // standard deviation over repeats; nothing for one
-};
+// A figure of a cell.
 std::optional<Measured> measured(const FinishedStudy& study, const FinishedCell& cell, const Gauge& gauge);
 // Values by question, of all repeats.
 Groups groups_of_cell(const FinishedStudy& study, const FinishedCell& cell, const Gauge& gauge);

@@ -1,14 +1,13 @@
 #include "eval/task.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "pgdlm/error.h"
 #include "rewards/rules.h"
+#include "text/text_file.h"
 
 namespace pgdlm {
 namespace {
@@ -57,10 +56,7 @@ std::vector<Question> parse_task(std::string_view text, const std::string& sourc
 }
 
 std::vector<Question> read_task(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw Error(ErrorCode::invalid_request, fmt::format("task: file '{}' cannot be read", file.string()));
-  const std::string text(std::istreambuf_iterator<char>(in), {});
-  return parse_task(text, file.string());
+  return parse_task(read_text_file(file, "task: file"), file.string());
 }
 
 bool has_answers(std::span<const Question> questions) {

@@ -165,6 +165,10 @@ Request make_request(const GenerateOptions& options, const LanguageModel& model,
   return request;
 }
 
+void check_prompt(const GenerateOptions& options, const LanguageModel& model) {
+  make_canvas(model, options.prompt, *options.chat, pieces_of(options));
+}
+
 std::vector<std::string> without_effect(const GenerateOptions& options, const ModelDefaults& model,
                                         const Reward* reward) {
   Given given;

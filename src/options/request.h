@@ -18,6 +18,9 @@ GenerateOptions settled(GenerateOptions options, const ModelDefaults& model, con
 // Requires settled options. Throws Error{invalid_request} naming the option.
 Request make_request(const GenerateOptions& options, const LanguageModel& model, std::shared_ptr<Reward> reward);
 
+// Error{invalid_request} if the prompt does not fit the model. Requires settled options.
+void check_prompt(const GenerateOptions& options, const LanguageModel& model);
+
 // Long names of options that were given (the others are empty) and that change nothing here.
 std::vector<std::string> without_effect(const GenerateOptions& options, const ModelDefaults& model,
                                         const Reward* reward);

@@ -129,6 +129,22 @@ class Opener {
                                                         model->file()->path(), role_name(model->role())));
   }
 
+  // "sentiment:negative|positive", "prm": those on shelves.
+  static std::vector<std::string> named_rewards() {
+    std::vector<std::string> names;
+    for (const std::filesystem::path& path : models_on_shelves()) try {
+        std::string name = path.stem().string();
+        if (name.ends_with(kSize)) name.resize(name.size() - std::string_view(kSize).size());
+        const std::shared_ptr<Model> model = Model::load(path);
+        if (model->role() == Role::classifier)
+          names.push_back(fmt::format("{}:{}", name, fmt::join(model->labels(), "|")));
+        if (model->role() == Role::process_reward) names.push_back(name);
+      } catch (const Error&) {  // a file that is not sound has no name here
+        continue;
+      }
+    return names;
+  }
+
   std::shared_ptr<Model> load(const std::filesystem::path& path) {
     std::shared_ptr<Model>& model = models_[path];
     if (!model) model = Model::load(path, options_.models);
@@ -139,6 +155,8 @@ class Opener {
     std::vector<std::string> known;
     if (writer_) known = writer_->own_rewards();
     if (writer_) known.insert(known.begin(), "none");
+    const std::vector<std::string> named = named_rewards();
+    known.insert(known.end(), named.begin(), named.end());
     known.insert(known.end(), {"MODEL:LABEL", "contains:WORDS", "regex:/PATTERN/", "length:A..B", "json",
                                "answer:NUMBER", "must:RULE", "exec:COMMAND", "http://HOST/PATH"});
     return Error(ErrorCode::invalid_request, fmt::format("reward is '{}', allowed: {}", term, fmt::join(known, ", ")),

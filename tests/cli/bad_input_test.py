@@ -43,7 +43,7 @@ MISTAKES = [
     (["--seed", "-1"], ["seed", "'-1'", "an integer"]),
     (["-n", "0"], ["n-predict", "0", "at least 1"]),
     (["-n", "600"], ["prompt", "600", "512"]),
-    (["--reward", "happy"], ["reward", "'happy'", "none, positive, negative, MODEL:LABEL, contains:WORDS"]),
+    (["--reward", "happy"], ["reward", "'happy'", "none, positive, negative, cola:unacceptable|acceptable, prm, sentiment:"]),
     (["--reward", "length:9..2"], ["reward", "length:9..2", "A..B"]),
     (["--reward", "positive +"], ["reward", "'positive + positive +'", "too early"]),
     (["--reward", "regex:/(/"], ["reward", "regex:/(/"]),

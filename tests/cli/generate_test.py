@@ -1,4 +1,5 @@
 """Happy paths of `pgdlm generate`: its fields, its repeatability, its choices."""
+import json
 import os
 import pty
 import subprocess
@@ -41,6 +42,22 @@ class Generate(ProgramTest):
         self.assertLess(0, cost["forwards_run"])
         self.assertLessEqual(cost["forwards_run"], cost["forwards_asked"])
         self.assertLessEqual(cost["rewards_run"], cost["rewards_asked"])
+
+    def test_a_prompt_from_a_file(self):
+        self.write("prompt.txt", "the movie\r\n")
+        texts = [self.ok("generate", *SMALL, *prompt).stdout for prompt in (["-f", "prompt.txt"], ["-p", "the movie"])]
+        self.assertEqual(*texts)
+        self.refused(["file '.' cannot be read: Is a directory"], "generate", "-f", ".")
+        self.refused(["file 'none' cannot be read: No such file"], "generate", "-f", "none")
+        with open(self.path("bytes.txt"), "wb") as file:
+            file.write(b"the \xff")
+        self.refused(["file 'bytes.txt' is no text: expected UTF-8"], "generate", "-f", "bytes.txt")
+
+    def test_a_full_disk_is_told(self):
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([PGDLM, "generate", *STEERED], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("standard output cannot be written: No space left on device", result.stderr)
 
     def test_plain_output_is_the_text_alone(self):
         result = self.ok("generate", *STEERED)

@@ -31,7 +31,7 @@ class Task(ProgramTest):
         report = json.loads(self.ok(*ASKED, "--json").stdout)
         self.assertEqual((report["texts"], report["questions"]), (60, 3))
         self.assertEqual(report["accuracy"]["mean"], 0)  # the toy knows no numbers
-        self.assertEqual(report["particles_used"], {"mean": 8, "error": 0})
+        self.assertEqual(report["particles_used"], {"mean": 8, "error": 0, "deviation": None})
         self.assertLess(report["forwards_needed"]["mean"], report["forwards_asked"]["mean"])
         table = self.ok(*ASKED).stdout
         self.assertIn("60 of 3 questions", table)
@@ -100,6 +100,20 @@ class Task(ProgramTest):
             store.execute("UPDATE results SET result = '{}' WHERE number = 3")
         self.refused(["stored result"], "runs", "export", "1", "--format", "jsonl", "--store", "runs.db", printed=True)
         self.refused(["stored result"], "runs", "compare", "1", "1", "--store", "runs.db", printed=True)
+
+    def test_repeats_have_other_seeds(self):
+        once = json.loads(self.ok(*ASKED, "--json").stdout)
+        thrice = json.loads(self.ok(*ASKED, "--repeats", "3", "--json").stdout)
+        self.assertEqual(thrice["texts"], 3 * once["texts"])
+        self.assertIsNone(once["reward"]["deviation"])
+        self.assertGreater(thrice["reward"]["deviation"], 0)
+        self.assertIn("sd ", self.ok(*ASKED, "--repeats", "3").stdout)
+        self.refused(["repeats", "'0'", "at least 1"], *ASKED, "--repeats", "0")
+
+    def test_a_question_that_does_not_fit_is_named_at_once(self):
+        self.write("long.jsonl", '{"prompt": "the movie"}\n{"prompt": "the banana"}\n')
+        self.refused(["task long.jsonl, question 2", "'banana'"], "eval", "long.jsonl", "--store", "none.db")
+        self.assertFalse(os.path.exists(self.path("none.db")))
 
     def test_mistakes(self):
         self.refused(["TASK is missing"], "eval")

@@ -61,7 +61,7 @@ std::string refused(std::string from, const std::string& to) {
 TEST(Study, MistakesNameTheirPlace) {
   EXPECT_THAT(refused("\"title\"", "\"titel\""),
               HasSubstr("study s: there is no field 'titel', allowed: title, about"));
-  EXPECT_THAT(refused("\"limit\": 4", "\"limit\": -1"), HasSubstr("study s: limit is -1, expected at least 0"));
+  EXPECT_THAT(refused("\"limit\": 4", "\"limit\": -1"), HasSubstr("study s: limit is -1, expected 0 to 1000000000"));
   EXPECT_THAT(refused("\"limit\": 4", "\"limit\": \"x\""), HasSubstr("limit: expected a number, got \"x\""));
   EXPECT_THAT(refused("[2, 4], \"iter", "[2], \"iter"),
               HasSubstr("series[1]: vary: particles has 1 values for 2 points"));
