@@ -255,6 +255,7 @@ Invocation parse_command_line(int argc, const char* const* argv) {
   CLI::App* replay = app.add_subcommand("replay", "Play a trace: weights, ESS and the best canvas, stage by stage.");
   replay->add_option("FILE", in.replay.file, "a file written by generate --trace")->required();
   Adder{*replay, "Options"}({"delay", "", "milliseconds per stage on a terminal (60)"}, in.replay.delay_ms);
+  replay->footer(kReplayFooter);
   add_models(app, in.info);
   add_convert(app, in.convert);
   add_forward(app, in.forward);

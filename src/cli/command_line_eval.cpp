@@ -118,7 +118,8 @@ void add_runs(CLI::App& app, RunsOptions& options) {
   runs->require_subcommand(0, 1);
   runs->footer(kRunsFooter);
   const auto add_store = [&](CLI::App& command) {
-    Adder{command, "Options"}({"store", "", "a file that eval has written (pgdlm-runs.db)", "FILE"}, options.store);
+    Adder{command, "Options"}({"store", "", "a file that eval or study has written (pgdlm-runs.db)", "FILE"},
+                              options.store);
   };
   add_store(*runs);
   const auto add = [&](const char* name, const char* what) {

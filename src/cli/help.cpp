@@ -60,6 +60,11 @@ const char* const kGenerateFooter =
     "  pgdlm generate \"I\" --reward sentiment:positive --trace run.jsonl && pgdlm replay run.jsonl\n"
     "  pgdlm generate --resume run.jsonl                                  go on after a crash or Ctrl-C";
 
+const char* const kReplayFooter =
+    "Examples:\n"
+    "  pgdlm generate \"I\" --reward sentiment:positive --trace run.jsonl && pgdlm replay run.jsonl\n"
+    "  pgdlm replay run.jsonl --delay 0 | less";
+
 const char* const kConvertFooter =
     "Families: MDLM, LLaDA, Dream, BERT and RoBERTa (fill-mask, classifiers), Qwen2.5-Math-PRM; told by config.json.\n"
     "\n"
@@ -94,7 +99,8 @@ const char* const kBenchFooter =
 
 const char* const kScoreFooter =
     "One number per text: log p(label) of a classifier; of a process reward the probability that the answer is right,\n"
-    "after its last step or joined as prm:min, prm:prod and prm:mean say. --json prints one object per text: score, "
+    "joined over its steps as its file says, or prm:last, prm:min, prm:prod and prm:mean. --json prints one object per "
+    "text: score, "
     "and\n"
     "labels {name: log p}, steps [p], or labels {term: score} of a sum.\n"
     "\n"
@@ -142,7 +148,7 @@ const char* const kStudyFooter =
     "  pgdlm study math --dry-run\n"
     "  pgdlm study math --limit 20 --store try.db       a quick look\n"
     "  pgdlm study math && pgdlm report math            the tables, then a page with figures\n"
-    "  pgdlm study configs/paper/gsm8k.json --full      with LLaDA-8B and the PRM in a folder that PGDLM_MODELS names";
+    "  pgdlm study configs/paper/gsm8k.json             with LLaDA-8B and the PRM in a folder that PGDLM_MODELS names";
 
 const char* const kReportFooter =
     "The page holds everything it shows. Bars are standard errors over questions.\n"
@@ -168,6 +174,6 @@ const char* const kJudgeFooter =
     "Examples:\n"
     "  pgdlm judge --list\n"
     "  pgdlm judge sentiment \"What a waste of time.\"\n"
-    "  pgdlm generate \"The movie\" --reward positive --n-samples 8 | pgdlm judge sentiment -f -";
+    "  pgdlm generate \"The movie\" --reward sentiment:positive --n-samples 8 | pgdlm judge sentiment -f -";
 
 }  // namespace pgdlm::cli

@@ -16,6 +16,7 @@ class HelpFormatter final : public CLI::Formatter {
 
 extern const char* const kProgramFooter;
 extern const char* const kGenerateFooter;
+extern const char* const kReplayFooter;
 extern const char* const kConvertFooter;
 extern const char* const kForwardFooter;
 extern const char* const kModelsFooter;

@@ -22,9 +22,20 @@ std::string description(const StoredRun& run) {
   if (run.name != "eval") return describe_study_run(run);
   const Evaluation e = evaluation_of(run);
   const GenerateOptions& o = e.options;
-  return fmt::format("{} {} -m {} --reward '{}' --method {} --preset {} -k {} --seed {}", run.name, e.task, o.model,
-                     o.reward, name_of(*o.method), name_of(*o.preset), *o.method == Method::greedy ? 1 : *o.particles,
-                     o.seed);
+  std::string line = fmt::format("{} {} -m {} --process {} --reward '{}' --method {} --preset {}", run.name, e.task,
+                                 o.model, name_of(*o.process), o.reward, name_of(*o.method), name_of(*o.preset));
+  const auto add = [&](const char* name, const std::string& value) { line += fmt::format(" --{} {}", name, value); };
+  if (*o.method != Method::greedy) add("particles", std::to_string(*o.particles));
+  if (*o.method == Method::particle_gibbs || *o.method == Method::particle_gibbs_adaptive)
+    add("iterations", std::to_string(*o.iterations));
+  if (*o.method != Method::greedy && *o.method != Method::best_of_n) {
+    add("selection", name_of(*o.selection));
+    add("estimator", name_of(*o.estimator));
+    add("phi", std::to_string(*o.phi));
+  }
+  add("samples", std::to_string(e.samples));
+  add("seed", std::to_string(o.seed));
+  return line;
 }
 
 // The runs that a command was given: so many.

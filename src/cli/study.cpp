@@ -36,7 +36,7 @@ int list_studies() {
   return 0;
 }
 
-// Of one forward on a canvas that is all masks, in a batch of a few.
+// Of one forward, in a batch of a few.
 double seconds_per_forward(const Evaluation& evaluation, Runner& runner) {
   constexpr int kBatch = 4;
   const std::shared_ptr<const LanguageModel> model = runner.model(evaluation.options.model);
@@ -200,7 +200,7 @@ int report(const ReportOptions& options) {
   if (chosen.empty())
     throw Error(ErrorCode::invalid_request, fmt::format("there is no finished study in '{}'", options.store),
                 "run one first: pgdlm study --list lists them");
-  const std::string machine = fmt::format("{}, {} cores.", processor(), usable_cores());
+  const std::string machine = fmt::format("{}, {} cores", processor(), usable_cores());
   Traces traces{.folder = options.traces};
   if (!options.traces.empty()) {
     const std::filesystem::path page = std::filesystem::absolute(options.out).parent_path();

@@ -106,7 +106,7 @@ std::string html_report(const std::vector<FinishedStudy>& studies, const std::st
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<meta name=\"viewport\" content=\"width=device-width\"><title>pgdlm report</title><style>{}</style></head>\n"
       "<body><h1>Particle Gibbs for diffusion language models</h1>\n"
-      "<p class=\"quiet\">Made by pgdlm " PGDLM_VERSION ". {}</p><nav>{}</nav>\n{}</body></html>\n",
+      "<p class=\"quiet\">Made by pgdlm " PGDLM_VERSION " on {}.</p><nav>{}</nav>\n{}</body></html>\n",
       kStyle, escape_html(machine), nav, sections);
 }
 

@@ -140,6 +140,8 @@ FigureSpec figure_of(const ordered_json& object, const std::string& where, const
       fields.fail(fmt::format("y is '{}', allowed for sweeps: ess, reward, renewed", figure.y));
   } else if (kind == "times") {
     figure.kind = FigureSpec::Kind::times;
+    if (!figure.y.empty() && figure.y != "ancestors" && figure.y != "renewed")
+      fields.fail(fmt::format("y is '{}', allowed for times: ancestors, renewed", figure.y));
   } else if (kind == "texts") {
     figure.kind = FigureSpec::Kind::texts;
   } else {

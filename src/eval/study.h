@@ -43,7 +43,7 @@ struct FigureSpec {
   enum class Kind {
     curve,   // y against x, a line for each series, a plot for each panel
     sweeps,  // y of each sweep, a line for each point
-    times,   // at which times of denoising particles have descendants, a line for each point
+    times,   // at times of denoising: how many particles have descendants, or whether the reference is new
     texts    // no figure, but a text of each question
   };
   Kind kind = Kind::curve;

@@ -161,11 +161,14 @@ Profile sweeps_of(const std::string& fact_name) {
     return values;
   };
 }
-Profile times_of() {
-  return [](const Text& text) {
+// Of the last sweep. A path joins the old one at one time, and is the same before: what share is new says where.
+Profile times_of(bool renewed) {
+  return [renewed](const Text& text) {
     std::vector<double> values;
     if (text.result.by_sweep.empty() || text.result.by_sweep.back().particles < 2) return values;
-    for (const int ancestors : text.result.by_sweep.back().ancestors) values.push_back(ancestors);
+    const SweepFacts& last = text.result.by_sweep.back();
+    for (std::size_t i = 0; i < kAncestorTimes.size(); ++i)
+      values.push_back(renewed ? 100.0 * (1 - last.renewed <= kAncestorTimes[i]) : last.ancestors[i]);
     return values;
   };
 }
@@ -191,12 +194,13 @@ std::vector<Entry> entries_of(const FinishedStudy& study, const FinishedCell& ce
 
 std::vector<Entry> entries_of(const FinishedStudy& study, const FinishedCell& cell, const FigureSpec& figure) {
   if (figure.kind == FigureSpec::Kind::times)
-    return entries_of(study, cell, times_of(), [](std::size_t i) { return kAncestorTimes[i]; });
+    return entries_of(study, cell, times_of(figure.y == "renewed"), [](std::size_t i) { return kAncestorTimes[i]; });
   return entries_of(study, cell, sweeps_of(figure.y), [](std::size_t i) { return static_cast<double>(i + 1); });
 }
 
 std::string profile_title(const FigureSpec& figure) {
-  if (figure.kind == FigureSpec::Kind::times) return "particles with descendants";
+  if (figure.kind == FigureSpec::Kind::times)
+    return figure.y == "renewed" ? "references that are new at this time (%)" : "particles with descendants";
   return figure.y == "renewed" ? "path renewed (%)" : find_gauge(figure.y).title;
 }
 

@@ -9,7 +9,7 @@
 
 namespace pgdlm {
 
-// One for each panel, or a single one.
+// Curves: one for three panels; otherwise one for each.
 std::vector<Table> tables_of(const FinishedStudy& study, const FigureSpec& figure);
 std::string svg_of(const FinishedStudy& study, const FigureSpec& figure);  // empty: it is a table only
 

@@ -169,8 +169,11 @@ void visit_process_options(Options& o, Visitor& visit) {
         o.stop_at_eos);
   visit({"diffusion-cfg-scale", "", "classifier-free guidance away from the text without its prompt (0: off)"},
         o.diffusion_cfg_scale);
-  visit({"temp", "", "temperature of the words (1; dream 0.2)"}, o.temp);
-  visit({"top-p", "", "keep the most probable words up to this mass (1; remdm 0.9, dream 0.95); not llada"}, o.top_p);
+  visit({"temp", "", "temperature of the words (the model's own; else 1, dream 0.2)"}, o.temp);
+  visit({"top-p", "",
+         "keep the most probable words up to this mass (the model's own; else 1, remdm 0.9, dream "
+         "0.95); not llada"},
+        o.top_p);
   visit({"top-k", "", "keep so many of the most probable words (0: all); not llada"}, o.top_k);
   visit({"nucleus", "", "usual: keep the word that crosses --top-p; remdm: drop it, as ReMDM's code does"}, o.nucleus);
   visit({"remdm-schedule", "", "how often words are taken back: cap, rescale, conf, loop, forward-backward"},
