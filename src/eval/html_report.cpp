@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
+#include <span>
 
 #include <nlohmann/json.hpp>
 
@@ -68,19 +70,29 @@ std::string trace_links(const FinishedStudy& study, const Traces& traces) {
                        : details("Traces: the first text of each cell, for pgdlm replay", "<ul>" + items + "</ul>");
 }
 
+// Two curves of one figure against different axes have the same table.
+bool shown_before(std::span<const FigureSpec> figures, std::size_t place) {
+  return std::ranges::any_of(figures.first(place), [&](const FigureSpec& earlier) {
+    return earlier.kind == FigureSpec::Kind::curve && figures[place].kind == earlier.kind &&
+           earlier.y == figures[place].y;
+  });
+}
+
 std::string section(const FinishedStudy& study, const Traces& traces) {
   const Study& s = study.study;
   std::string html = fmt::format("<section id=\"{0}\"><h2>{1}</h2>\n<p>{2}</p>\n", escape_html(s.name),
                                  escape_html(s.title), escape_html(s.about));
   html += fmt::format(
-      "<p class=\"quiet\">Task {}, {} questions, {} texts of each{}. Bars and ± are standard errors over questions{}. "
+      "<p class=\"quiet\">Task {}, {} questions, {} text{} of each{}. Bars and ± are standard errors over questions{}. "
       "<code>pgdlm study {}</code></p>\n",
-      escape_html(s.task), study.questions.size(), s.samples,
+      escape_html(s.task), study.questions.size(), s.samples, s.samples == 1 ? "" : "s",
       s.repeats > 1 ? fmt::format(", {} times with other seeds", s.repeats) : "",
       s.repeats > 1 ? "; in tables against n or k, ± is the standard deviation over seeds" : "", escape_html(s.asked));
-  for (const FigureSpec& figure : s.figures) {
+  for (std::size_t i = 0; i < s.figures.size(); ++i) {
+    const FigureSpec& figure = s.figures[i];
     if (!figure.title.empty()) html += fmt::format("<h3>{}</h3>\n", escape_html(figure.title));
     if (const std::string svg = svg_of(study, figure); !svg.empty()) html += fmt::format("<figure>{}</figure>\n", svg);
+    if (shown_before(s.figures, i)) continue;
     html += "<div class=\"scroll\">";
     for (const Table& table : tables_of(study, figure)) html += to_html(table);
     html += "</div>\n";

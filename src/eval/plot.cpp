@@ -250,11 +250,13 @@ std::string to_svg(const std::vector<Plot>& plots, const PlotStyle& style) {
     width = std::max(width, left);
   }
   const auto [legend, legend_height] = draw_legend(plots, width, top + kHeight);
+  const double height = top + kHeight + legend_height,
+               zoom = plots.size() == 1 ? 1.5 : 1;  // one has the page to itself
   return fmt::format(
-      R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.0f} {1:.0f}" width="{0:.0f}" height="{1:.0f}" )"
+      R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.0f} {1:.0f}" width="{4:.0f}" height="{5:.0f}" )"
       R"(font-family="Helvetica, Arial, sans-serif" font-size="12" fill="#222" style="background:#fff">)"
       R"(<style>.grid{{stroke:#e3e3e3}}.axis{{stroke:#555}}</style>{2}{3}</svg>)",
-      width, top + kHeight + legend_height, body, legend);
+      width, height, body, legend, zoom * width, zoom * height);
 }
 
 }  // namespace pgdlm

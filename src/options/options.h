@@ -169,7 +169,10 @@ void visit_process_options(Options& o, Visitor& visit) {
         o.stop_at_eos);
   visit({"diffusion-cfg-scale", "", "classifier-free guidance away from the text without its prompt (0: off)"},
         o.diffusion_cfg_scale);
-  visit({"temp", "", "temperature of the words (the model's own; else 1, dream 0.2)"}, o.temp);
+  visit({"temp", "",
+         "temperature of the words (the model's own; else 1, dream 0.2, llada 0.5 if there are several "
+         "particles)"},
+        o.temp);
   visit({"top-p", "",
          "keep the most probable words up to this mass (the model's own; else 1, remdm 0.9, dream "
          "0.95); not llada"},

@@ -72,10 +72,13 @@ void settle_grid(GenerateOptions& o, const ModelDefaults& model) {
 }
 
 // The model's own wishes for drawing words. One that wants the likeliest word everywhere would make all particles the
-// same, so it has its way only where there is one.
+// same, so it has its way only where there is one. Among several the best is wanted, and under LLaDA's process cooler
+// words are better ones (docs/results).
 void settle_words(GenerateOptions& o, const ModelDefaults& model) {
   const bool one = *o.method == Method::greedy || o.particles == 1;
+  constexpr double kCool = 0.5;
   if (!o.temp && (one || model.temperature != 0.0)) o.temp = model.temperature;
+  if (!o.temp && !one && *o.process == Process::llada) o.temp = kCool;
   if (!o.top_p && *o.process != Process::llada) o.top_p = model.top_p;
 }
 

@@ -117,8 +117,9 @@ TEST(Cli, AModelsWishesGiveWayToParticlesAndOptions) {
   const auto choose = [&](std::vector<const char*> line) { return settled(parse(line), greedy, nullptr); };
   EXPECT_EQ(choose({}).temp, 0.0);
   EXPECT_EQ(choose({"--method", "greedy"}).temp, 0.0);
-  EXPECT_EQ(choose({"--method", "bon", "-k", "4"}).temp, 1.0);  // or all four would be the same
-  EXPECT_EQ(choose({"--method", "bon", "-k", "4", "--temp", "0.5"}).temp, 0.5);
+  EXPECT_EQ(choose({"--method", "bon", "-k", "4"}).temp, 0.5);  // or all four would be the same
+  EXPECT_EQ(choose({"--method", "bon", "-k", "4", "--temp", "1"}).temp, 1.0);
+  EXPECT_EQ(choose({"--method", "bon", "-k", "4", "--process", "mdlm"}).temp, 1.0);
   EXPECT_EQ(choose({}).top_p, std::nullopt);  // the process has none
   EXPECT_EQ(choose({"--process", "mdlm"}).top_p, 0.9);
   EXPECT_EQ(choose({"--process", "mdlm", "--top-p", "1"}).top_p, 1.0);
