@@ -64,6 +64,7 @@ void add_model_options(Adder add, ModelOptions& model);   // where it runs
 void add_device_options(Adder add, ModelOptions& model);  // the same, and threads
 void add_patience(Adder add, double& seconds);
 void check_patience(double seconds);
+void check_threads(const ModelOptions& options);
 
 // Commands that look at texts or make many: score, perplexity, judge, eval, study, report, runs.
 void add_eval_commands(CLI::App& app, Invocation& in);

@@ -39,6 +39,11 @@ void add_patience(Adder add, double& seconds) {
   add({"reward-patience", "", "seconds to wait for an answer of a program or server that scores (60)"}, seconds);
 }
 
+void check_threads(const ModelOptions& options) {
+  if (const int threads = options.device.threads; threads < 0)
+    bad_value("threads", std::to_string(threads), "0 or more");
+}
+
 void check_patience(double seconds) {
   constexpr double kMost = 86'400;
   if (!(seconds > 0 && seconds <= kMost))
@@ -117,7 +122,7 @@ void check_resume(const CLI::App& generate, const RunOptions& run) {
 void check_run(const RunOptions& run) {
   check_patience(run.reward_patience);
   if (run.n_samples < 1) bad_value("n-samples", std::to_string(run.n_samples), "at least 1");
-  if (run.model.device.threads < 0) bad_value("threads", std::to_string(run.model.device.threads), "0 or more");
+  check_threads(run.model);
   if (run.n_samples > 1 && !run.trace.empty())
     throw Error(ErrorCode::invalid_request, fmt::format("trace records one text, n-samples is {}", run.n_samples),
                 "trace one of them with --seed and without --n-samples");

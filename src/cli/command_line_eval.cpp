@@ -141,7 +141,7 @@ void check_task(const Invocation& in) {
   if (eval.samples < 1) bad_value("samples", std::to_string(eval.samples), "at least 1");
   if (eval.repeats < 1) bad_value("repeats", std::to_string(eval.repeats), "at least 1");
   if (eval.limit < 0) bad_value("limit", std::to_string(eval.limit), "0 (all) or more");
-  if (eval.model.device.threads < 0) bad_value("threads", std::to_string(eval.model.device.threads), "0 or more");
+  check_threads(eval.model);
   if (in.verb == Verb::eval && eval.task.empty() && !eval.list)
     throw Error(ErrorCode::invalid_request, "TASK is missing", "pgdlm eval --list lists the tasks that have names");
 }
@@ -152,7 +152,7 @@ void check_study(const Invocation& in) {
   if (study.limit && *study.limit < 0) bad_value("limit", std::to_string(*study.limit), "0 (all) or more");
   if (study.samples && *study.samples < 1) bad_value("samples", std::to_string(*study.samples), "at least 1");
   if (study.repeats && *study.repeats < 1) bad_value("repeats", std::to_string(*study.repeats), "at least 1");
-  if (study.model.device.threads < 0) bad_value("threads", std::to_string(study.model.device.threads), "0 or more");
+  check_threads(study.model);
   if (in.verb == Verb::study && study.study.empty() && !study.list)
     throw Error(ErrorCode::invalid_request, "STUDY is missing", "pgdlm study --list lists the studies that have names");
 }
@@ -176,11 +176,9 @@ void check_eval_commands(const Invocation& in) {
   constexpr int kMostDraws = 100'000;
   if (in.perplexity.draws < 1 || in.perplexity.draws > kMostDraws)
     bad_value("draws", std::to_string(in.perplexity.draws), fmt::format("1 to {}", kMostDraws));
-  if (in.perplexity.device.device.threads < 0)
-    bad_value("threads", std::to_string(in.perplexity.device.device.threads), "0 or more");
+  check_threads(in.perplexity.device);
   check_patience(in.score.reward_patience);
-  if (in.score.model.device.threads < 0)
-    bad_value("threads", std::to_string(in.score.model.device.threads), "0 or more");
+  check_threads(in.score.model);
   if (in.verb == Verb::score && in.score.reward.empty())
     throw Error(ErrorCode::invalid_request, "reward is missing", "name one: --reward sentiment:positive");
   if (in.verb == Verb::judge && in.judge.name.empty() && !in.judge.list)
