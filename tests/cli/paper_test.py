@@ -16,6 +16,10 @@ NAMES = {  # a folder of tests/data/hf for each name that the files use
     "roberta-base-cola": "roberta-classifier", "twitter-roberta-base-sentiment": "roberta-classifier",
     "roberta-toxicity-classifier": "roberta-classifier",
 }
+CHANGES = {  # as long a canvas and the same labels as the real ones have
+    "llada": {"max_sequence_length": 4096}, "mdlm": {"model_length": 1024},
+    "roberta-toxicity-classifier": {"id2label": {"0": "neutral", "1": "toxic", "2": "other"}},
+}
 
 
 def read_config(name):
@@ -31,15 +35,14 @@ class Paper(ProgramTest):
         os.mkdir(os.path.join(folder.name, "tasks"))
         with open(os.path.join(folder.name, "tasks", "gsm8k.jsonl"), "w") as task:
             task.write('{"question": "What is 1 + 1?", "answer": "#### 2"}\n' * 5)
-        toxic = os.path.join(folder.name, "toxic")
-        shutil.copytree(os.path.join(TINY, "roberta-classifier"), toxic)
-        with open(os.path.join(toxic, "config.json")) as file:
-            config = json.load(file)
-        config["id2label"] = {"0": "neutral", "1": "toxic", "2": "other"}
-        with open(os.path.join(toxic, "config.json"), "w") as file:
-            json.dump(config, file)
         for name, tiny in NAMES.items():
-            source = toxic if name == "roberta-toxicity-classifier" else os.path.join(TINY, tiny)
+            source = os.path.join(folder.name, name)
+            shutil.copytree(os.path.join(TINY, tiny), source)
+            with open(os.path.join(source, "config.json")) as file:
+                config = json.load(file)
+            config.update(CHANGES.get(name, CHANGES.get(tiny, {})))
+            with open(os.path.join(source, "config.json"), "w") as file:
+                json.dump(config, file)
             run_program("convert", source, os.path.join(folder.name, name + ".gguf"))
         cls.shelves = folder.name + ":" + os.path.join(ROOT, "models")
 

@@ -80,9 +80,10 @@ TEST_F(OpenReward, AProcessRewardJoinsItsStepsAsItsFileSays) {
 }
 
 TEST_F(OpenReward, WhatThereIsNotIsRefused) {
-  EXPECT_THAT(refusal("positive", writer), HasSubstr("reward is 'positive', allowed: none, MODEL:LABEL"));
-  EXPECT_THAT(refusal("happy", toy),
-              AllOf(HasSubstr("reward is 'happy'"), HasSubstr("none, positive, negative, MODEL:LABEL")));
+  EXPECT_THAT(refusal("positive", writer),
+              AllOf(HasSubstr("reward is 'positive', allowed: none, "), HasSubstr("steps, MODEL:LABEL")));
+  EXPECT_THAT(refusal("happy", toy), AllOf(HasSubstr("reward is 'happy'"), HasSubstr("none, positive, negative, "),
+                                           HasSubstr(":LABEL_0|LABEL_1")));
   EXPECT_THAT(refusal("", toy), HasSubstr("expected a reward"));
   EXPECT_THROW(open_text_reward("positive"), Error);
   EXPECT_THAT(refusal("steps:max", writer), HasSubstr("'max', allowed: last, min, prod, mean, model"));
