@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/commands.h"
 #include "cli/printable.h"
@@ -9,7 +12,7 @@
 #include "eval/gauges.h"
 #include "eval/study_run.h"
 #include "eval/table.h"
-#include "options/names.h"
+#include "options/config.h"
 #include "pgdlm/error.h"
 
 namespace pgdlm::cli {
@@ -17,25 +20,44 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// What tells a run from others of the same task.
-std::string description(const StoredRun& run) {
+ordered_json options_of(const StoredRun& run) { return ordered_json::parse(to_config(evaluation_of(run).options)); }
+
+// As a shell wants it, where that matters.
+std::string quoted(const std::string& text) {
+  return text.find_first_of(" '\"*;&|<>()$") == std::string::npos ? text : "'" + text + "'";
+}
+
+// Options in which the evaluations of a store differ: what tells them from each other.
+std::set<std::string> differing(const std::vector<StoredRun>& runs) {
+  std::map<std::string, std::map<std::string, std::size_t>> times;  // by option and value
+  std::size_t count = 0;
+  for (const StoredRun& run : runs) try {
+      if (run.name != "eval") continue;
+      const ordered_json options = options_of(run);
+      for (const auto& [key, value] : options.items()) ++times[key][value.dump()];
+      ++count;
+    } catch (const Error&) {  // it will be told in its own line
+      continue;
+    }
+  std::set<std::string> keys;
+  for (const auto& [key, values] : times)
+    if (values.begin()->second < count) keys.insert(key);
+  return keys;
+}
+
+std::string description(const StoredRun& run, const std::set<std::string>& shown) {
   if (run.name != "eval") return describe_study_run(run);
   const Evaluation e = evaluation_of(run);
-  const GenerateOptions& o = e.options;
-  std::string line = fmt::format("{} {} -m {} --process {} --reward '{}' --method {} --preset {}", run.name, e.task,
-                                 o.model, name_of(*o.process), o.reward, name_of(*o.method), name_of(*o.preset));
-  const auto add = [&](const char* name, const std::string& value) { line += fmt::format(" --{} {}", name, value); };
-  if (*o.method != Method::greedy) add("particles", std::to_string(*o.particles));
-  if (*o.method == Method::particle_gibbs || *o.method == Method::particle_gibbs_adaptive)
-    add("iterations", std::to_string(*o.iterations));
-  if (*o.method != Method::greedy && *o.method != Method::best_of_n) {
-    add("selection", name_of(*o.selection));
-    add("estimator", name_of(*o.estimator));
-    add("phi", std::to_string(*o.phi));
+  std::string line = fmt::format("{} {}", run.name, e.task);
+  const ordered_json options = options_of(run);
+  for (const auto& [key, value] : options.items()) {
+    const bool always = key == "model" || key == "reward" || key == "method";
+    if (!always && !shown.contains(key)) continue;
+    std::string option = key;
+    std::ranges::replace(option, '_', '-');
+    line += fmt::format(" --{} {}", option, value.is_string() ? quoted(value.get<std::string>()) : value.dump());
   }
-  add("samples", std::to_string(e.samples));
-  add("seed", std::to_string(o.seed));
-  return line;
+  return line + fmt::format(" --samples {}", e.samples);
 }
 
 // The runs that a command was given: so many.
@@ -98,10 +120,12 @@ void print_difference(const std::string& name, const Groups& one, const Groups& 
 
 int runs(const RunsOptions& options) {
   const RunStore store(options.store, RunStore::Access::read);
-  for (const StoredRun& run : store.runs()) {
+  const std::vector<StoredRun> all = store.runs();
+  const std::set<std::string> shown = differing(all);
+  for (const StoredRun& run : all) {
     std::string what;
     try {
-      what = description(run);
+      what = description(run, shown);
     } catch (const Error& e) {  // the others are still of use
       what = e.what();
     }
@@ -136,7 +160,7 @@ int runs_compare(const RunsOptions& options) {
   if (ours.questions != theirs.questions)
     throw Error(ErrorCode::invalid_request, fmt::format("runs {} and {} have different questions", one.id, other.id),
                 "compare runs of the same task with the same --limit");
-  for (const StoredRun& run : pair) fmt::print("{:>4}  {}\n", run.id, printable(description(run)));
+  for (const StoredRun& run : pair) fmt::print("{:>4}  {}\n", run.id, printable(description(run, differing(pair))));
   const std::vector<Text> here = texts_of(one, store), there = texts_of(other, store);
   for (const char* name : {"accuracy", "reward", "particles_used", "forwards_needed"}) {
     const Gauge& gauge = find_gauge(name);

@@ -99,7 +99,7 @@ void visit_text_options(Options& o, Visitor& visit) {
   visit.group("Method");
   visit({"method", "",
          "one greedy path, best of k, SMC, particle Gibbs with a fixed number of sweeps, or until --threshold "
-         "(pg; without a reward bon with one particle: a plain sample)"},
+         "(what other options speak of, else smc with 16 particles; without a reward bon with one: a plain sample)"},
         o.method);
   visit({"preset", "",
          "sets all choices below: exact leaves p* ~ p exp(r/beta) invariant, paper is Algorithm 1 as "

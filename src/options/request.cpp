@@ -90,6 +90,25 @@ void settle_reading(GenerateOptions& o, const Reward* reward) {
   if (!o.resample_every) o.resample_every = Cadence{.every = 0};
 }
 
+// The method that the other options speak of; else SMC: among equal numbers of particles one sweep finds the best texts
+// (docs/results).
+void settle_method(GenerateOptions& o) {
+  constexpr int kParticles = 16;
+  if (o.method) return;
+  const bool sweeps = o.iterations || o.start || o.ancestor_sampling || o.budget || o.max_forwards || o.max_seconds;
+  if (o.reward == "none") {
+    o.method = Method::best_of_n;
+    o.particles = o.particles.value_or(1);
+  } else if (o.threshold) {
+    o.method = Method::particle_gibbs_adaptive;
+  } else if (sweeps || o.preset == Preset::paper) {
+    o.method = Method::particle_gibbs;
+  } else {
+    o.method = Method::smc;
+    o.particles = o.particles.value_or(kParticles);
+  }
+}
+
 // Who names no preset wants no law but a good text: the exact one's sampler, and the best that it found.
 void settle_preset(GenerateOptions& o) {
   if (o.preset) return;
@@ -140,10 +159,7 @@ GenerateOptions settled(GenerateOptions o, const ModelDefaults& model, const Rew
   if (!o.infill) o.n_predict = o.n_predict.value_or(model.length);
   if (o.n_predict) require_positive(*o.n_predict, "n-predict");
 
-  if (!o.method) {
-    o.method = o.reward == "none" ? Method::best_of_n : Method::particle_gibbs;
-    if (o.reward == "none") o.particles = o.particles.value_or(1);
-  }
+  settle_method(o);
   settle_preset(o);
   if (!o.process) o.process = parse_value<Process>("the model's diffusion.process", model.process);
   if (!o.chat) o.chat = model.chat;

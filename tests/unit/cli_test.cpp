@@ -78,7 +78,7 @@ TEST(Cli, ExplicitOptionsOverrideThePreset) {
   };
   EXPECT_EQ(plan({"--preset", "paper"}).selection, Selection::paper);
   EXPECT_EQ(plan({"--preset", "exact"}).selection, Selection::draw);
-  EXPECT_EQ(plan({}).selection, Selection::argmax_all);
+  EXPECT_EQ(plan({"--method", "pg"}).selection, Selection::argmax_all);
   EXPECT_EQ(plan({"--method", "smc"}).selection, Selection::argmax_last);
   EXPECT_EQ(plan({"--selection", "draw"}).selection, Selection::draw);
   EXPECT_EQ(plan({"--preset", "paper", "--selection", "draw"}).selection, Selection::draw);
@@ -87,6 +87,20 @@ TEST(Cli, ExplicitOptionsOverrideThePreset) {
   EXPECT_EQ(plan({"--ess-threshold", "always"}).ess_floor, std::nullopt);
   EXPECT_EQ(plan({"--ess-threshold", "never"}).ess_floor, 0.0);
   EXPECT_EQ(plan({"-k", "5", "-k", "6"}).particles, 6);
+}
+
+TEST(Cli, OtherOptionsSpeakOfAMethod) {
+  const auto method = [&](std::vector<const char*> line) {
+    line.insert(line.end(), {"--reward", "positive"});
+    return *settled(parse(line), toy()->defaults(), nullptr).method;
+  };
+  EXPECT_EQ(method({}), Method::smc);
+  EXPECT_EQ(method({"--preset", "fk"}), Method::smc);
+  EXPECT_EQ(method({"--preset", "paper"}), Method::particle_gibbs);
+  EXPECT_EQ(method({"--iterations", "2"}), Method::particle_gibbs);
+  EXPECT_EQ(method({"--max-seconds", "2"}), Method::particle_gibbs);
+  EXPECT_EQ(method({"--threshold", "0.5", "--iterations", "2"}), Method::particle_gibbs_adaptive);
+  EXPECT_EQ(method({"--method", "bon", "--iterations", "2"}), Method::best_of_n);
 }
 
 // Scores nothing; what matters is whether it can judge a beginning.
