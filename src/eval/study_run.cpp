@@ -157,8 +157,8 @@ int texts_in(const StoredRun& study, const std::map<std::int64_t, StoredRun>& ru
   int texts = 0;
   for (const auto& [number, item] : store.items(study)) {
     const json parts = json::parse(item.result, nullptr, false);
-    const auto run = runs.find(parts.is_object() ? parts.value("eval", std::int64_t{-1}) : -1);
-    if (run != runs.end()) texts += run->second.items;
+    if (!parts.is_object() || !parts.contains("eval") || !parts["eval"].is_number_integer()) continue;
+    if (const auto run = runs.find(parts["eval"]); run != runs.end()) texts += run->second.items;
   }
   return texts;
 }
