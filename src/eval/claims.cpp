@@ -1,6 +1,5 @@
 #include "eval/claims.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -31,8 +30,7 @@ std::vector<Trial> trials_of(const FinishedStudy& study, const Claim& claim) {
   const Gauge& gauge = find_gauge(claim.of);
   std::vector<Trial> trials;
   for (const FinishedCell& cell : study.cells) {
-    const bool wanted = claim.at.empty() || std::ranges::find(claim.at, cell.cell.at) != claim.at.end();
-    if (study.study.series[cell.cell.series] != claim.more || !wanted) continue;
+    if (study.study.series[cell.cell.series] != claim.more || !claim.concerns(cell.cell.at)) continue;
     Trial trial{.where = place_name(study, cell.cell), .particles = particles_of(study, cell)};
     const Groups values = groups_of_cell(study, cell, gauge);
     if (claim.than.empty()) {

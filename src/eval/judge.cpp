@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <sstream>
-#include <system_error>
 
 #include <nlohmann/json.hpp>
 
 #include "pgdlm/error.h"
+#include "text/text_file.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 
@@ -136,15 +134,7 @@ json parse_json(std::string_view text, const std::string& source) {
 
 }  // namespace
 
-Judge Judge::load(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream content;
-  content << in.rdbuf();
-  std::error_code ignored;
-  if (!in || std::filesystem::is_directory(path, ignored))
-    throw Error(ErrorCode::invalid_request, "judge '" + path.string() + "' cannot be read");
-  return parse(content.view(), path.string());
-}
+Judge Judge::load(const std::filesystem::path& path) { return parse(read_text_file(path, "judge"), path.string()); }
 
 Judge Judge::parse(std::string_view text, const std::string& source) {
   const json object = parse_json(text, source);

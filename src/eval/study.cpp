@@ -165,8 +165,8 @@ Claim claim_of(const ordered_json& object, const std::string& where, const Study
                                [&](const Cell& cell) { return study.series[cell.series] == series && cell.at == at; });
   };
   const bool testable = std::ranges::any_of(study.cells, [&](const Cell& cell) {
-    const bool wanted = claim.at.empty() || std::ranges::find(claim.at, cell.at) != claim.at.end();
-    return wanted && study.series[cell.series] == claim.more && (claim.than.empty() || has_point(claim.than, cell.at));
+    return study.series[cell.series] == claim.more && claim.concerns(cell.at) &&
+           (claim.than.empty() || has_point(claim.than, cell.at));
   });
   if (!testable) fields.fail("the series have no point in common where it could be tested");
   return claim;

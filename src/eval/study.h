@@ -15,6 +15,7 @@
 // is that study at its full size, with what the file itself names replaced and added in the same way.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <optional>
@@ -59,6 +60,8 @@ struct Claim {
   std::string more, than;  // series; without `than`: more than nothing
   std::string of;          // gauge
   std::vector<double> at;  // empty: wherever both are
+
+  bool concerns(double point) const { return at.empty() || std::ranges::find(at, point) != at.end(); }
 };
 
 struct Study {
