@@ -18,6 +18,17 @@ struct EngineOptions {
   bool memo = true;  // reuse predictions and rewards; results do not depend on it
   std::size_t memo_bytes = std::size_t{256} << 20;
   int max_batch = 64;  // states per forward
+  int share = 8;       // of one request in a batch while others run too: nobody waits long behind a large one
+};
+
+// What a lane has done so far.
+struct LaneStats {
+  std::int64_t batches = 0, rows = 0;
+  std::int64_t mixed_batches = 0, mixed_rows = 0;  // of those that served several requests
+};
+struct EngineStats {
+  int requests = 0;  // running now
+  LaneStats predict, score;
 };
 
 using Ticket = std::uint64_t;
@@ -36,6 +47,7 @@ class Engine {
   void cancel(Ticket);        // any thread; the request ends soon with Status::cancelled and the best it has
   void run(std::stop_token);  // until stopped
   void run_until_idle();      // until every submitted request has finished
+  EngineStats stats() const;  // any thread
 
   // submit, run, return: for one request at a time.
   Answer generate(Request, EventSink&);

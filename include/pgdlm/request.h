@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,12 @@ struct Recording {
   int sweep = 0, step = 0;  // every stage before this step of this sweep is recorded
 };
 
+// What a request may use at most. It ends there with the best it has, whatever its plan says (Status::budget_spent).
+struct Limits {
+  std::int64_t forwards = std::numeric_limits<std::int64_t>::max();  // asked for
+  double seconds = std::numeric_limits<double>::infinity();          // from its start
+};
+
 struct Request {
   Canvas canvas;
   int steps = 64;  // T
@@ -35,6 +42,9 @@ struct Request {
   std::uint64_t seed = 0;
   bool trace = false;  // emit Edited events: the run can be replayed and resumed
   bool live = false;   // emit Drafted events: somebody watches
+  // Its states and texts are computed one by one, so that not even the last bits of a logit depend on the company.
+  bool deterministic = false;
+  Limits limits;
   Recording recorded;  // to resume from: what it holds is not computed again
   std::string config;  // passed on in RunStarted
 };

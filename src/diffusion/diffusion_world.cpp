@@ -113,8 +113,9 @@ void DiffusionWorld::finish(Walker& walker, const Leg& leg, Step step) {
   ++walker.step;
 }
 
-// Every particle runs ahead to the next step that needs a prediction; those predictions make one batch.
-Task<void> DiffusionWorld::walk(std::vector<Walker>& walkers, const Leg& leg) {
+// Every particle runs ahead to the next step that needs a prediction; those predictions make one batch. False if the
+// request was cancelled before all had arrived.
+Task<bool> DiffusionWorld::walk(std::vector<Walker>& walkers, const Leg& leg) {
   for (;;) {
     std::vector<PredictJob> jobs;
     std::vector<Walker*> waiting;
@@ -130,7 +131,8 @@ Task<void> DiffusionWorld::walk(std::vector<Walker>& walkers, const Leg& leg) {
         finish(walker, leg, step);
       }
     }
-    if (jobs.empty()) co_return;
+    if (jobs.empty()) co_return true;
+    if (compute_.cancelled()) co_return false;
     co_await compute_.predict(std::move(jobs));
     for (Walker* walker : waiting) finish(*walker, leg, step_at(walker->step));
   }
@@ -185,6 +187,19 @@ Child DiffusionWorld::settle(Walker& walker, const Leg& leg) {
   return {node, tree_.at(node).value};
 }
 
+// What there is of a stage that was not finished. It has no values, and no trace shall hold it: a resumed run takes the
+// stage from its beginning.
+std::vector<Child> DiffusionWorld::stopped(std::vector<Walker>& walkers) {
+  interrupted_ = true;
+  std::vector<Child> children;
+  for (Walker& walker : walkers) {
+    NodeId node = walker.seat.node;
+    for (auto& [step, move] : walker.moves) node = tree_.grow(node, step, std::move(move));
+    children.push_back({node, tree_.at(node).value});
+  }
+  return children;
+}
+
 // A stage that a trace already holds: its edits and its value; nothing is drawn or computed.
 void DiffusionWorld::replay(Walker& walker, const Leg& leg) const {
   const auto found = recorded_.find({leg.sweep, leg.stage.begin, walker.seat.slot});
@@ -206,9 +221,10 @@ Task<std::vector<Child>> DiffusionWorld::advance(std::vector<Seat> seats, Leg le
 
   if (std::pair{leg.sweep, leg.stage.begin} < recorded_until_) {
     for (Walker& walker : walkers) replay(walker, leg);
-  } else {
-    co_await walk(walkers, leg);
-    if (leg.stage.weigh) co_await value(walkers, leg);
+  } else if (!co_await walk(walkers, leg)) {
+    co_return stopped(walkers);
+  } else if (leg.stage.weigh) {
+    co_await value(walkers, leg);
   }
   std::vector<Child> children;
   std::unordered_map<NodeId, State> canvases;

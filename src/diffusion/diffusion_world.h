@@ -30,6 +30,7 @@ class DiffusionWorld final : public World {
   NodeId graft(NodeId ancestor, NodeId leaf, Stage next) override;
   void keep(std::span<const NodeId> live) override;
   bool cancelled() const override { return compute_.cancelled(); }
+  bool interrupted() const override { return interrupted_; }
   Cost cost() const override { return compute_.cost(); }
 
   const Tree& tree() const { return tree_; }
@@ -54,9 +55,10 @@ class DiffusionWorld final : public World {
   std::vector<Position> readable(StateView state, Step step) const;
   bool take(Walker& walker, const Leg& leg, Step step, PredictJob& job);
   void finish(Walker& walker, const Leg& leg, Step step);
-  Task<void> walk(std::vector<Walker>& walkers, const Leg& leg);
+  Task<bool> walk(std::vector<Walker>& walkers, const Leg& leg);
   Task<void> value(std::vector<Walker>& walkers, const Leg& leg);
   Child settle(Walker& walker, const Leg& leg);
+  std::vector<Child> stopped(std::vector<Walker>& walkers);
   void replay(Walker& walker, const Leg& leg) const;
   const std::vector<NodeId>& path_to(NodeId leaf) const;
   std::size_t reached(const std::vector<NodeId>& path, int step) const;
@@ -73,6 +75,7 @@ class DiffusionWorld final : public World {
   Tree tree_;
   std::map<Address, Edited> recorded_;
   std::pair<int, int> recorded_until_;  // sweep and step
+  bool interrupted_ = false;
 
   mutable std::vector<NodeId> path_;  // of the leaf asked for last: a sweep asks for one leaf at every stage
 };

@@ -20,6 +20,7 @@ void check_options(const Denoiser* denoiser, const EngineOptions& options) {
   if (options.threads < 1 || options.threads > kMostThreads)
     refuse("threads is " + std::to_string(options.threads) + ", allowed: 1 to " + std::to_string(kMostThreads));
   if (options.max_batch < 1) refuse("max-batch is " + std::to_string(options.max_batch) + ", allowed: at least 1");
+  if (options.share < 1) refuse("share is " + std::to_string(options.share) + ", allowed: at least 1");
 }
 
 // A score is a few bytes, a prediction may be megabytes.
@@ -27,7 +28,8 @@ LaneOptions lane_options(const EngineOptions& options, std::size_t memo_bytes) {
   return {.max_batch = static_cast<std::size_t>(options.max_batch),
           .memo = options.memo,
           .memo_bytes = memo_bytes,
-          .own_thread = options.threads > 1};
+          .own_thread = options.threads > 1,
+          .share = static_cast<std::size_t>(options.share)};
 }
 std::size_t score_bytes(const EngineOptions& options) { return options.memo_bytes / 16; }
 std::size_t prediction_bytes(const EngineOptions& options) { return options.memo_bytes - score_bytes(options); }
@@ -49,6 +51,7 @@ struct Engine::Impl {
   bool turn();
   void open(Mail mail);
   void conclude_if_done(Ticket ticket);
+  void tell_company();
   bool idle() { return running.empty() && mailbox.empty(); }
   template <class Done>
   void coordinate(const std::stop_token& stop, Done&& done);
@@ -57,6 +60,7 @@ struct Engine::Impl {
   EngineOptions options;
   std::atomic<Ticket> last_ticket{0};
   std::atomic<bool> coordinated{false};
+  std::atomic<int> company{0};  // requests that run
   Mailbox mailbox;
   RewardIds reward_ids;
   std::exception_ptr callers_error;
@@ -115,6 +119,7 @@ void Engine::Impl::open(Mail mail) {
     running.emplace(fresh.back(),
                     std::make_unique<Running>(std::move(arrival), predict_lane, score_lane, *denoiser, reward_id));
   }
+  tell_company();
   for (const Ticket ticket : mail.cancels) {  // before the start: what was cancelled in time computes nothing
     if (const auto found = running.find(ticket); found != running.end()) found->second->cancel();
   }
@@ -129,12 +134,19 @@ void Engine::Impl::open(Mail mail) {
   }
 }
 
+void Engine::Impl::tell_company() {
+  company = static_cast<int>(running.size());
+  predict_lane.set_company(company);
+  score_lane.set_company(company);
+}
+
 // What a caller's `finished` throws must not keep the rest of the mail from being read: turn() rethrows it afterwards.
 void Engine::Impl::conclude_if_done(Ticket ticket) {
   const auto found = running.find(ticket);
   if (!found->second->done()) return;
   const std::unique_ptr<Running> ended = std::move(found->second);
   running.erase(found);
+  tell_company();
   try {
     ended->conclude();
   } catch (...) {
@@ -161,6 +173,10 @@ Ticket Engine::submit(Request request, EventSink& events, Finished finished) {
 }
 
 void Engine::cancel(Ticket ticket) { impl_->mailbox.post_cancel(ticket); }
+
+EngineStats Engine::stats() const {
+  return {.requests = impl_->company, .predict = impl_->predict_lane.stats(), .score = impl_->score_lane.stats()};
+}
 
 void Engine::run(std::stop_token stop) {
   const Role role(impl_->coordinated);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <coroutine>
 #include <cstddef>
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "diffusion/memo.h"
+#include "pgdlm/engine.h"
 #include "pgdlm/events.h"
 
 namespace pgdlm {
@@ -39,6 +41,7 @@ struct Call {
   Cost cost;                 // of the runs this call was the first to ask for
   HashSet* asked = nullptr;  // what the request has asked this lane for; may be null
   Cost needed;               // of what was new to it
+  bool alone = false;        // its jobs share a run with no other
 };
 
 struct LaneOptions {
@@ -46,11 +49,12 @@ struct LaneOptions {
   bool memo = true;            // false: every job is run by itself, nothing is shared
   std::size_t memo_bytes = 0;
   bool own_thread = false;  // false: somebody calls work()
+  std::size_t share = 64;   // jobs of one request in a run while there are others
 };
 
 // A Trade says what is done in a lane:
 //   using Job, Value;                                  a Job is copied: pointers to what its owner keeps
-//   MemoKey key(const Job&) const;                     any thread; equal keys, equal values
+//   MemoKey key(const Job&) const;                     any thread; equal keys, equal values in any company
 //   std::vector<Value> run(const std::vector<Job>&);   one value each, or throws: then all of them fail
 //   std::size_t prepare(std::span<const Handing>);     how many of these can be delivered now, at least one
 //   std::vector<std::exception_ptr> deliver(std::span<const Handing>);   of each, why it failed; null: it did not
@@ -81,16 +85,24 @@ class Lane {
     call.open = jobs.size();
     std::vector<GroupPtr> groups;  // keys are hashed before the lock is taken
     for (const Job& job : jobs) {
-      groups.push_back(std::make_shared<Group>(trade_.key(job), Asker{job, &call}));
+      groups.push_back(std::make_shared<Group>(key(job, call.alone), Asker{job, &call}));
       if (call.asked != nullptr && call.asked->insert(groups.back()->key.hash).second) trade_.charge(job, call.needed);
     }
     {
       const std::lock_guard lock(mutex_);
       Line& line = lines_[call.request];
       line.bucket = call.bucket;
+      line.alone = call.alone;
       for (const GroupPtr& group : groups) line_up(line, group);
     }
     wake_.notify_one();
+  }
+
+  // How many requests there are, waiting here or not.
+  void set_company(int requests) { company_ = requests; }
+
+  LaneStats stats() const {
+    return {.batches = batches_, .rows = rows_, .mixed_batches = mixed_batches_, .mixed_rows = mixed_rows_};
   }
 
   // Serves one batch. False if nothing waited.
@@ -119,6 +131,7 @@ class Lane {
   using GroupPtr = std::shared_ptr<Group>;  // it stands in the line of every request that waits for it
   struct Line {
     std::uint64_t bucket = 0;
+    bool alone = false;
     std::deque<GroupPtr> waiting;
   };
   struct Known {
@@ -139,6 +152,15 @@ class Lane {
     std::vector<Turn> runs;
   };
 
+  // What ran alone is kept apart: its last bits may be others.
+  MemoKey key(const Job& job, bool alone) const {
+    constexpr std::int32_t kAlone = -1;  // no key ends with it
+    MemoKey key = trade_.key(job);
+    if (!alone) return key;
+    key.words.push_back(kAlone);
+    return MemoKey(std::move(key.words));
+  }
+
   void line_up(Line& line, const GroupPtr& group) {
     if (options_.memo) {
       const auto [same, alone] = open_.emplace(&group->key, group);
@@ -154,8 +176,9 @@ class Lane {
     line.waiting.push_back(group);
   }
 
-  // One group from each request in turn, until the run is full or nothing fits. The first one to be run decides the
-  // bucket; the next batch begins behind that request, so every request and every bucket gets its turn to begin.
+  // One group from each request in turn, until the run is full, or each has had its share, or nothing fits. The first
+  // one to be run decides the bucket, and whether it is alone; the next batch begins behind that request, so every
+  // request and every bucket gets its turn to begin.
   Batch take() {
     const std::lock_guard lock(mutex_);
     Batch batch;
@@ -164,11 +187,13 @@ class Lane {
     for (auto it = lines_.begin(); it != lines_.upper_bound(began_); ++it) ring.emplace_back(it->first, &it->second);
 
     std::uint64_t bucket = 0;
-    for (bool more = true; more;) {
+    const std::size_t rounds = company_ > 1 ? options_.share : options_.max_batch;
+    bool more = true, alone = false;
+    for (std::size_t round = 0; more && round < rounds; ++round) {
       more = false;
       for (const auto& [request, line] : ring) {
-        if (batch.runs.size() == options_.max_batch) break;
-        if (!batch.runs.empty() && line->bucket != bucket) continue;
+        if (batch.runs.size() == options_.max_batch || alone) break;
+        if (!batch.runs.empty() && (line->bucket != bucket || line->alone)) continue;
         const GroupPtr group = next_in(*line, batch.dropped);
         if (!group) continue;
         more = true;
@@ -179,6 +204,7 @@ class Lane {
         }
         if (batch.runs.empty()) {
           bucket = line->bucket;
+          alone = line->alone;
           began_ = request;
         }
         batch.runs.push_back({group, group->askers.front()});
@@ -206,6 +232,7 @@ class Lane {
   }
 
   void run(const std::vector<Turn>& turns) {
+    count(turns);
     std::vector<Job> jobs;
     for (const Turn& turn : turns) {
       trade_.charge(turn.first.job, turn.first.call->cost);
@@ -228,6 +255,16 @@ class Lane {
       memo_.insert(std::move(turns[i].group->key), values[i], trade_.bytes(values[i]));
   }
 
+  void count(const std::vector<Turn>& turns) {
+    const auto rows = static_cast<std::int64_t>(turns.size());
+    const bool mixed = std::ranges::any_of(
+        turns, [&](const Turn& turn) { return turn.first.call->request != turns[0].first.call->request; });
+    ++batches_;
+    rows_ += rows;
+    mixed_batches_ += mixed ? 1 : 0;
+    mixed_rows_ += mixed ? rows : 0;
+  }
+
   // From here on nobody can join the group.
   std::vector<Asker> close(Group& group) {
     const std::lock_guard lock(mutex_);
@@ -243,7 +280,7 @@ class Lane {
   void deliver(std::span<const Delivery> deliveries) {
     while (!deliveries.empty()) {
       std::vector<Handing<Job, Value>> handings;
-      for (const Delivery& d : deliveries) handings.push_back({&d.asker->job, d.value});
+      for (const Delivery& d : deliveries.first(together(deliveries))) handings.push_back({&d.asker->job, d.value});
       std::size_t ready = 1;
       std::vector<std::exception_ptr> failures;
       try {
@@ -260,6 +297,13 @@ class Lane {
       }
       deliveries = deliveries.subspan(ready);
     }
+  }
+
+  // How many, from the first on, may be prepared with each other: of those that are alone, one.
+  static std::size_t together(std::span<const Delivery> deliveries) {
+    const auto alone = [](const Delivery& d) { return d.asker->call->alone; };
+    const auto first = std::ranges::find_if(deliveries, alone);
+    return std::max<std::ptrdiff_t>(1, first - deliveries.begin());
   }
 
   void fail(const std::vector<Turn>& turns, std::exception_ptr error) {
@@ -299,6 +343,8 @@ class Lane {
   std::map<std::uint64_t, Line> lines_;  // by request; none is empty outside the lock
   KeyIndex<GroupPtr> open_;              // groups that can be joined
 
+  std::atomic<int> company_{1};
+  std::atomic<std::int64_t> batches_{0}, rows_{0}, mixed_batches_{0}, mixed_rows_{0};
   std::uint64_t began_ = 0;  // the request whose job was first in the last run
   Memo<Value> memo_;
   std::jthread thread_;  // last: joined before anything above goes

@@ -24,7 +24,7 @@ struct Settled {
 template <class Trade>
 Task<void> LaneCompute::hand_over(Lane<Trade>& lane, std::vector<typename Trade::Job> jobs, std::uint64_t bucket,
                                   HashSet& asked) {
-  Call call{.request = asking_.request, .bucket = bucket, .asked = &asked};
+  Call call{.request = asking_.request, .bucket = bucket, .asked = &asked, .alone = asking_.alone};
   const Settled<Trade> settled{lane, call, jobs};
   co_await settled;
   cost_.forwards_run += call.cost.forwards_run;
@@ -50,6 +50,10 @@ Task<void> LaneCompute::score(std::vector<ScoreJob> jobs) {
     if (asking_.reward) handed.push_back({&job, asking_.reward.get(), asking_.reward_id});
   }
   co_await hand_over(score_lane_, std::move(handed), asking_.reward_id, texts_);
+}
+
+bool LaneCompute::spent() const {
+  return cost_.forwards_asked >= asking_.limits.forwards || cost().seconds >= asking_.limits.seconds;
 }
 
 Cost LaneCompute::cost() const {

@@ -11,6 +11,7 @@
 #include "diffusion/compute.h"
 #include "engine/lane.h"
 #include "engine/trades.h"
+#include "pgdlm/request.h"
 
 namespace pgdlm {
 
@@ -24,6 +25,8 @@ struct Asking {
   int forwards_per_state = 1;
   std::shared_ptr<Reward> reward;  // null: every text scores 0
   std::uint64_t reward_id = 0;     // names the reward in the memo
+  bool alone = false;              // shares no run with others
+  Limits limits;
 };
 
 class LaneCompute final : public Compute {
@@ -34,11 +37,13 @@ class LaneCompute final : public Compute {
   Task<void> predict(std::vector<PredictJob> jobs) override;
   Task<void> score(std::vector<ScoreJob> jobs) override;
   Cost cost() const override;
-  bool cancelled() const override { return cancelled_; }
+  bool cancelled() const override { return cancelled_ || spent(); }
 
   void cancel() { cancelled_ = true; }
+  bool asked_to_stop() const { return cancelled_; }
 
  private:
+  bool spent() const;  // it has reached a limit
   template <class Trade>
   Task<void> hand_over(Lane<Trade>& lane, std::vector<typename Trade::Job> jobs, std::uint64_t bucket, HashSet& asked);
 

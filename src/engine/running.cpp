@@ -30,7 +30,9 @@ Running::Running(Arrival arrival, PredictLane& predict_lane, ScoreLane& score_la
                 .frame = &frame_,
                 .forwards_per_state = denoiser.forwards_per_state(),
                 .reward = arrival_.request.reward,
-                .reward_id = reward_id}) {}
+                .reward_id = reward_id,
+                .alone = arrival_.request.deterministic,
+                .limits = arrival_.request.limits}) {}
 
 void Running::start() {
   const Request& request = arrival_.request;
@@ -63,7 +65,8 @@ std::vector<ScoredText> Running::candidates(const Cloud& cloud) const {
 
 Answer Running::answer() {
   const Outcome outcome = task_->take();
-  return {.status = outcome.status,
+  const bool limited = outcome.status == Status::cancelled && !compute_.asked_to_stop();
+  return {.status = limited ? Status::budget_spent : outcome.status,
           .tokens = world_->tree().read(outcome.leaf).tokens,
           .prompt = frame_.prompt,
           .reward = outcome.reward,

@@ -57,6 +57,7 @@ Task<Cloud> sweep(Run run, Plan plan, Schedule schedule, std::optional<NodeId> r
     std::optional<Child> kept;  // the reference steps along its stored path
     if (reference) kept = run.world.along(*reference, stage);
     pop.settle(born, kept);
+    if (run.world.interrupted()) co_return pop.cloud(false);
     if (!stage.weigh) continue;
 
     pop.reweigh(last);

@@ -59,6 +59,7 @@ class World {
 
   virtual void keep(std::span<const NodeId> live) = 0;  // everything that is no ancestor of these may be forgotten
   virtual bool cancelled() const { return false; }
+  virtual bool interrupted() const { return false; }  // it was cancelled in the middle of the last stage
   virtual Cost cost() const = 0;
 };
 
