@@ -19,7 +19,7 @@ ARROWS = {  # folder of src/ -> the folders it may include; itself and the publi
     "convert": "base gguf text",
     "engine": "base events smc diffusion dist",
     "options": "base text smc diffusion catalog",
-    "serve": "base events smc diffusion engine options text catalog rewards",
+    "serve": "base events smc diffusion engine options text catalog rewards eval",
     "eval": "base events smc diffusion engine options text catalog rewards",
     "cli": "*",
     "pgdlm": "",  # include/pgdlm

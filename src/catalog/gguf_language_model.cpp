@@ -42,12 +42,11 @@ class GgufLanguageModel final : public LanguageModel {
   Token eot() const override { return words().eot; }
 
   std::vector<Token> encode(std::string_view text, std::string_view) const override { return tokenizer_->encode(text); }
-  std::vector<Token> encode_chat(std::string_view prompt) const override {
+  std::vector<Token> encode_chat(std::span<const Message> messages) const override {
     if (chat_ == ChatFormat::none)
       throw Error(ErrorCode::unsupported, model_->file()->path() + ": chat is on, but the model knows no chat format",
                   "leave out --chat: a base model continues the prompt as it stands");
-    const Message message{"user", std::string(prompt)};
-    return pgdlm::encode_chat(*tokenizer_, chat_, {&message, 1}, true);
+    return pgdlm::encode_chat(*tokenizer_, chat_, messages, true);
   }
   std::vector<Token> opening() const override {
     if (words().model == "bert") return {words().cls};
@@ -75,6 +74,9 @@ class GgufLanguageModel final : public LanguageModel {
         tokenizer_->append(shown, token);
     }
     return valid_utf8(shown);
+  }
+  std::string piece(Token token) const override {
+    return token >= 0 && token < tokenizer_->size() ? valid_utf8(tokenizer_->piece(token)) : "";
   }
 
  private:

@@ -11,6 +11,7 @@
 
 #include "models/model.h"
 #include "pgdlm/plugin.h"
+#include "text/chat.h"
 
 namespace pgdlm {
 
@@ -47,8 +48,8 @@ class LanguageModel {
 
   // Text as tokens, nothing added. `field` is the option it came from, for messages.
   virtual std::vector<Token> encode(std::string_view text, std::string_view field) const = 0;
-  // The prompt as the user's turn of a conversation. Error{unsupported} if the model knows no chat format.
-  virtual std::vector<Token> encode_chat(std::string_view prompt) const = 0;
+  // A conversation up to the assistant's turn. Error{unsupported} if the model knows no chat format.
+  virtual std::vector<Token> encode_chat(std::span<const Message> messages) const = 0;
   virtual std::vector<Token> opening() const { return {}; }  // what stands before every text: BOS, [CLS]
   virtual std::vector<Token> closing() const { return {}; }  // and behind it: [SEP]
 
@@ -56,6 +57,8 @@ class LanguageModel {
   virtual Passage read(std::span<const Token> tokens, int prompt) const = 0;
   // The whole canvas for a reader who watches it fill; masks are "_".
   virtual std::string show(std::span<const Token> tokens) const = 0;
+  // One token as it stands in the middle of a text; special ones by their names.
+  virtual std::string piece(Token token) const = 0;
 };
 
 // "toy", the path of a GGUF file, or its name on a shelf. Error{invalid_request} if it is none of them.

@@ -12,7 +12,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beside build/pgdlm lies models/ of the source tree, beside bin/pgdlm what was installed.
+// Beside build/pgdlm lies the source tree, beside bin/pgdlm what was installed. Empty if nobody knows.
+fs::path beside_program() {
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  return program.empty() ? fs::path() : program.parent_path().parent_path();
+}
+
 std::vector<fs::path> shelves() {
   std::vector<fs::path> folders;
   if (const char* listed = std::getenv("PGDLM_MODELS"); listed != nullptr) {
@@ -20,10 +26,8 @@ std::vector<fs::path> shelves() {
     for (std::string folder; std::getline(list, folder, ':');)
       if (!folder.empty()) folders.emplace_back(folder);
   }
-  std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  if (program.empty()) return folders;
-  const fs::path parent = program.parent_path().parent_path();
+  const fs::path parent = beside_program();
+  if (parent.empty()) return folders;
   folders.push_back(parent / "models");
   folders.push_back(parent / "share" / "pgdlm" / "models");
   return folders;
@@ -92,6 +96,12 @@ std::vector<fs::path> models_on_shelves() { return paths_of(kModel); }
 std::vector<fs::path> judges_on_shelves() { return paths_of(kJudge); }
 std::vector<fs::path> tasks_on_shelves() { return paths_of(kTask); }
 std::vector<fs::path> studies_on_shelves() { return paths_of(kStudy); }
+
+std::optional<fs::path> results_of_source_tree() {
+  const fs::path results = beside_program() / "docs" / "results";
+  std::error_code ignored;
+  return fs::is_directory(results, ignored) ? std::optional(results) : std::nullopt;
+}
 
 std::optional<fs::path> seek_model(const std::string& name) { return seek(name, kModel); }
 fs::path find_model(const std::string& name) { return find(name, kModel); }

@@ -18,6 +18,9 @@ std::filesystem::path find_model(const std::string& name);  // Error{invalid_req
 // Of a user who names none: $PGDLM_MODEL, or mdlm-nano if a shelf has it, or the toy, which needs no file.
 std::string default_model();
 
+// The results that come with the source tree: a report and traces. Nothing where the program stands alone.
+std::optional<std::filesystem::path> results_of_source_tree();
+
 // The same for judges (eval/judge.h).
 std::vector<std::filesystem::path> judges_on_shelves();
 std::filesystem::path find_judge(const std::string& name);

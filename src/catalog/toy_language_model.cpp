@@ -19,7 +19,7 @@ class ToyLanguageModel final : public LanguageModel {
   std::vector<Token> encode(std::string_view text, std::string_view field) const override {
     return toy_.encode(text, field);
   }
-  std::vector<Token> encode_chat(std::string_view) const override {
+  std::vector<Token> encode_chat(std::span<const Message>) const override {
     throw Error(ErrorCode::unsupported, "chat is on, but model toy knows no chat format", "leave out --chat");
   }
   Passage read(std::span<const Token> tokens, int prompt) const override {
@@ -32,6 +32,9 @@ class ToyLanguageModel final : public LanguageModel {
     const std::string mask = toy_.words()[toy_.mask()];
     for (std::size_t at; (at = words.find(mask)) != std::string::npos;) words.replace(at, mask.size(), "_");
     return words;
+  }
+  std::string piece(Token token) const override {
+    return token >= 0 && static_cast<std::size_t>(token) < toy_.words().size() ? " " + toy_.words()[token] : "";
   }
 
  private:

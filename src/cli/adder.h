@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,18 @@ struct Adder {
   }
 };
 
+// The options of generate, but for some that a command says in another way: a task has its own prompts.
+struct Except {
+  Adder add;
+  std::set<std::string_view> left_out;
+
+  void group(const char* name) { add.group(name); }
+  template <class Field>
+  void operator()(const OptionInfo& info, Field& field) {
+    if (!left_out.contains(info.name)) add(info, field);
+  }
+};
+
 void add_mask_option(Adder add, ModelOptions& model);
 void add_model_options(Adder add, ModelOptions& model);   // where it runs
 void add_device_options(Adder add, ModelOptions& model);  // the same, and threads
@@ -69,5 +82,8 @@ void check_threads(const ModelOptions& options);
 // Commands that look at texts or make many: score, perplexity, judge, eval, study, report, runs.
 void add_eval_commands(CLI::App& app, Invocation& in);
 void check_eval_commands(const Invocation& in);
+
+void add_serve_command(CLI::App& app, ServeOptions& options);
+void check_serve_command(const ServeOptions& options);
 
 }  // namespace pgdlm::cli

@@ -160,6 +160,7 @@ Verb parsed_verb(const CLI::App& app) {
   if (name == "eval") return Verb::eval;
   if (name == "study") return Verb::study;
   if (name == "report") return Verb::report;
+  if (name == "serve") return Verb::serve;
   if (name == "runs") {
     const std::vector<CLI::App*> inner = app.get_subcommands().front()->get_subcommands();
     return inner.empty() ? Verb::runs : inner.front()->get_name() == "export" ? Verb::runs_export : Verb::runs_compare;
@@ -267,6 +268,7 @@ Invocation parse_command_line(int argc, const char* const* argv) {
   add_tokenize(app, in.tokenize);
   add_bench(app, in.bench);
   add_eval_commands(app, in);
+  add_serve_command(app, in.serve);
   app.add_subcommand("devices", "List the devices a GGUF model can run on.");
   app.add_subcommand("version", "Print the version.");
   for (CLI::App* command : app.get_subcommands(nullptr)) {
@@ -291,6 +293,7 @@ Invocation parse_command_line(int argc, const char* const* argv) {
     throw Error(ErrorCode::invalid_request, "out is missing", "say where to write: --out logits");
   check_run(in.run);
   check_eval_commands(in);
+  check_serve_command(in.serve);
   check_resume(*generate, in.run);
   if (!in.run.file.empty() && generate->get_option("--prompt")->count() > 0)
     throw Error(ErrorCode::invalid_request, "file and prompt both say how the text begins", "give one of them");

@@ -28,6 +28,7 @@ enum class Verb {
   eval,
   study,
   report,
+  serve,
   runs,
   runs_export,
   runs_compare,
@@ -137,6 +138,25 @@ struct ReportOptions {
   std::string store = "pgdlm-runs.db", out = "report.html", csv, texts, figures, traces;
 };
 
+struct ServeOptions {
+  std::string host = "127.0.0.1";
+  int port = 8080;
+  std::vector<std::string> models;  // none: all there are
+  GenerateOptions generate;         // what a request does not say
+  std::string api_key;
+  std::vector<std::string> allow_origin;
+  int parallel = 64, queue = 256;
+  int limit_tokens = 4096, limit_particles = 256;
+  std::int64_t limit_forwards = 1'000'000;
+  double limit_seconds = 600;
+  int max_body_mb = 8;
+  double patience = 30, grace = 10;
+  std::string traces, store = "pgdlm-runs.db";
+  bool allow_exec = false;
+  ModelOptions model;
+  double reward_patience = 60;
+};
+
 struct RunsOptions {
   std::string store = "pgdlm-runs.db";
   std::string format = "csv";    // of export: csv or jsonl
@@ -159,6 +179,7 @@ struct Invocation {
   EvalOptions eval;
   StudyOptions study;
   ReportOptions report;
+  ServeOptions serve;
   RunsOptions runs;
 };
 

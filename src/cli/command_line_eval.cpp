@@ -51,22 +51,10 @@ void add_judge(CLI::App& app, JudgeOptions& options) {
   judge->footer(kJudgeFooter);
 }
 
-// The options of generate, but for the text: a task has its own.
-struct WithoutText {
-  Adder add;
-
-  void group(const char* name) { add.group(name); }
-  template <class Field>
-  void operator()(const OptionInfo& info, Field& field) {
-    const std::string_view name = info.name;
-    if (name != "prompt" && name != "infill") add(info, field);
-  }
-};
-
 void add_eval(CLI::App& app, EvalOptions& options) {
   CLI::App* eval = app.add_subcommand("eval", "Ask a model all questions of a task and count what it cost.");
   eval->add_option("TASK", options.task, "math, control, ...: what --list lists, or a file of JSON lines");
-  visit_options(options.generate, WithoutText{{*eval, ""}});
+  visit_options(options.generate, Except{{*eval, ""}, {"prompt", "infill", "messages"}});
   Adder add{*eval, "Run"};
   add({"samples", "", "texts for each question (1)"}, options.samples);
   add({"repeats", "", "all of it so many times with other seeds; sd is the standard deviation over them (1)"},

@@ -20,6 +20,7 @@ int judge(const JudgeOptions& options);
 int eval(const EvalOptions& options);
 int study(const StudyOptions& options);
 int report(const ReportOptions& options);
+int serve(const ServeOptions& options);
 int runs(const RunsOptions& options);
 int runs_export(const RunsOptions& options);
 int runs_compare(const RunsOptions& options);

@@ -157,6 +157,18 @@ const char* const kReportFooter =
     "  pgdlm report\n"
     "  pgdlm report math control --store runs.db --out results.html --csv cells.csv --csv-texts texts.csv";
 
+const char* const kServeFooter =
+    "Answers what OpenAI's clients ask (/v1/completions, /v1/chat/completions, /v1/models), and more: docs/serve.md,\n"
+    "/openapi.json. The page at / shows what happens. Options of generate are what a request does not say.\n"
+    "Ctrl-C, or kill: no new requests, those that run are finished; once more ends at once.\n"
+    "\n"
+    "Examples:\n"
+    "  pgdlm serve                                        all models there are, on this machine only\n"
+    "  pgdlm serve -m llada-nano-math --reward prm --method smc -k 16     every answer is steered\n"
+    "  pgdlm serve --host 0.0.0.0 --api-key $KEY --traces runs/\n"
+    "  curl http://127.0.0.1:8080/v1/completions -d '{\"prompt\": \"The movie\", \"its\": {\"reward\": "
+    "\"sentiment:positive\"}}'";
+
 const char* const kRunsFooter =
     "Without a subcommand, one line for each run: its number, how much of it is done, when it was begun, what it is.\n"
     "\n"

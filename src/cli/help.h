@@ -28,6 +28,7 @@ extern const char* const kJudgeFooter;
 extern const char* const kEvalFooter;
 extern const char* const kStudyFooter;
 extern const char* const kReportFooter;
+extern const char* const kServeFooter;
 extern const char* const kRunsFooter;
 
 }  // namespace pgdlm::cli

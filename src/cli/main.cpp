@@ -1,17 +1,16 @@
 // pgdlm, the program: parses, runs one command, and maps every error to a message and an exit code.
 #include <fmt/format.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <string>
-#include <utility>
 
 #include "cli/commands.h"
 #include "cli/printable.h"
+#include "options/wording.h"
 #include "pgdlm/error.h"
 
 namespace pgdlm::cli {
@@ -27,29 +26,6 @@ int exit_code(ErrorCode code) {
     case ErrorCode::internal: return 1;
   }
   return 1;
-}
-
-// A process names the fields of its options struct; here they have the names of the command line.
-std::string with_option_names(std::string message) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kNames = {
-      {{"llada.block_length", "diffusion-block-length"},
-       {"dream.alg_temp", "diffusion-alg-temp"},
-       {"dream.eps", "diffusion-eps"},
-       {"steps", "diffusion-steps"},
-       {"remdm.eta", "eta"},
-       {"remdm.t_on", "remdm-t-on"},
-       {"remdm.t_off", "remdm-t-off"},
-       {"remdm.alpha_on", "remdm-alpha-on"},
-       {"temperature", "temp"},
-       {"top_p", "top-p"},
-       {"top_k", "top-k"}}};
-  const std::size_t end = message.find(" is ");
-  if (end == std::string::npos) return message;
-  const std::string_view field = std::string_view(message).substr(0, end);
-  const std::string_view bare = field.substr(field.find('.') + 1);  // the filter's fields are the same in all processes
-  for (const auto& [name, option] : kNames)
-    if (name == field || name == bare) return std::string(option) + message.substr(end);
-  return message;
 }
 
 int run(int argc, const char* const* argv) {
@@ -71,6 +47,7 @@ int run(int argc, const char* const* argv) {
     case Verb::eval: return eval(in.eval);
     case Verb::study: return study(in.study);
     case Verb::report: return report(in.report);
+    case Verb::serve: return serve(in.serve);
     case Verb::runs: return runs(in.runs);
     case Verb::runs_export: return runs_export(in.runs);
     case Verb::runs_compare: return runs_compare(in.runs);
@@ -92,7 +69,7 @@ int main(int argc, char** argv) {
                          fmt::format("standard output cannot be written: {}", std::strerror(errno)));
     return code;
   } catch (const pgdlm::Error& e) {
-    fmt::print(stderr, "pgdlm: error: {}\n", printable(with_option_names(e.what())));
+    fmt::print(stderr, "pgdlm: error: {}\n", printable(pgdlm::with_option_names(e.what())));
     if (!e.hint().empty()) fmt::print(stderr, "hint: {}\n", printable(e.hint()));
     return exit_code(e.code());
   } catch (const std::exception& e) {

@@ -187,10 +187,11 @@ class Lane {
     for (auto it = lines_.begin(); it != lines_.upper_bound(began_); ++it) ring.emplace_back(it->first, &it->second);
 
     std::uint64_t bucket = 0;
-    const std::size_t rounds = company_ > 1 ? options_.share : options_.max_batch;
+    const std::size_t most_rounds = company_ > 1 ? options_.share : options_.max_batch;
     bool more = true, alone = false;
-    for (std::size_t round = 0; more && round < rounds; ++round) {
+    for (std::size_t rounds = 0; more && rounds < most_rounds;) {
       more = false;
+      const std::size_t before = batch.runs.size();
       for (const auto& [request, line] : ring) {
         if (batch.runs.size() == options_.max_batch || alone) break;
         if (!batch.runs.empty() && (line->bucket != bucket || line->alone)) continue;
@@ -209,6 +210,7 @@ class Lane {
         }
         batch.runs.push_back({group, group->askers.front()});
       }
+      if (batch.runs.size() > before) ++rounds;  // what was known already costs nobody a share
     }
     std::erase_if(lines_, [](const auto& line) { return line.second.waiting.empty(); });
     return batch;

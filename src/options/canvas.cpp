@@ -1,7 +1,9 @@
 #include "options/canvas.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "options/values.h"
 
@@ -45,12 +47,27 @@ int gap_count(const std::vector<Piece>& pieces) {
   return count;
 }
 
-Canvas make_canvas(const LanguageModel& model, std::string_view prompt, bool chat, const std::vector<Piece>& pieces) {
-  Canvas canvas{.tokens = chat ? model.encode_chat(prompt) : model.opening(), .eos = model.eos()};
+std::vector<Message> parse_messages(const std::string& text) {
+  const nlohmann::json list = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const char* allowed = R"(a list [{"role": "user", "content": "..."}, ...] of JSON)";
+  if (!list.is_array()) bad_value("messages", text, allowed);
+  std::vector<Message> messages;
+  for (const nlohmann::json& item : list) {
+    const bool sound = item.is_object() && item.contains("role") && item["role"].is_string() &&
+                       item.contains("content") && item["content"].is_string();
+    if (!sound) bad_value("messages", text, allowed);
+    messages.push_back({item["role"].get<std::string>(), item["content"].get<std::string>()});
+  }
+  return messages;
+}
+
+Canvas make_canvas(const LanguageModel& model, const Beginning& beginning, const std::vector<Piece>& pieces) {
+  const bool chat = !beginning.conversation.empty();
+  Canvas canvas{.tokens = chat ? model.encode_chat(beginning.conversation) : model.opening(), .eos = model.eos()};
   const auto append = [&](const std::vector<Token>& tokens) {
     canvas.tokens.insert(canvas.tokens.end(), tokens.begin(), tokens.end());
   };
-  if (!chat) append(model.encode(prompt, "prompt"));
+  append(model.encode(beginning.prompt, "prompt"));
   for (const Piece& piece : pieces) {
     append(model.encode(piece.text, "infill"));
     canvas.tokens.insert(canvas.tokens.end(), static_cast<std::size_t>(piece.gap), model.mask());

@@ -18,7 +18,15 @@ struct Piece {
 std::vector<Piece> parse_infill(std::string_view text);  // Error{invalid_request}; at least one gap
 int gap_count(const std::vector<Piece>& pieces);         // masks in all
 
+// [{"role": "user", "content": "..."}, ...] as --messages has it. Error{invalid_request} says what is wrong with it.
+std::vector<Message> parse_messages(const std::string& json);
+
+// How a canvas begins: with a conversation, if there is one, and then with a text.
+struct Beginning {
+  std::string prompt;
+  std::vector<Message> conversation;
+};
 // Error{invalid_request} if it does not fit the model.
-Canvas make_canvas(const LanguageModel& model, std::string_view prompt, bool chat, const std::vector<Piece>& pieces);
+Canvas make_canvas(const LanguageModel& model, const Beginning& beginning, const std::vector<Piece>& pieces);
 
 }  // namespace pgdlm

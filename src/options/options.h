@@ -17,6 +17,7 @@ struct GenerateOptions {
   std::string prompt;
   std::optional<std::string> infill;
   std::optional<bool> chat;
+  std::optional<std::string> messages;
   std::optional<int> n_predict;
   std::string reward = "none";
   std::uint64_t seed = 0;
@@ -85,6 +86,7 @@ void visit_text_options(Options& o, Visitor& visit) {
   visit(
       {"chat", "!--no-chat", "whether the prompt is a message to be put into the model's chat format (if it has one)"},
       o.chat);
+  visit({"messages", "", "a whole conversation instead of the prompt, as OpenAI's JSON", "JSON"}, o.messages);
   visit({"model", "-m",
          "the denoiser: toy, a GGUF file, or a name that `pgdlm models` lists ($PGDLM_MODEL or mdlm-nano)"},
         o.model);

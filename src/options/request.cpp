@@ -50,6 +50,20 @@ void require_positive(int value, const char* field) {
   if (value < 1) bad_value(field, std::to_string(value), "at least 1");
 }
 
+// A conversation that ends with the assistant's message is continued there.
+Beginning beginning_of(const GenerateOptions& o) {
+  if (o.messages) {
+    Beginning beginning{.conversation = parse_messages(*o.messages)};
+    if (!beginning.conversation.empty() && beginning.conversation.back().role == "assistant") {
+      beginning.prompt = beginning.conversation.back().content;
+      beginning.conversation.pop_back();
+    }
+    return beginning;
+  }
+  if (*o.chat) return {.conversation = {{"user", o.prompt}}};
+  return {.prompt = o.prompt};
+}
+
 std::vector<Piece> pieces_of(const GenerateOptions& o) {
   if (!o.infill) return {Piece{"", *o.n_predict}};
   return parse_infill(*o.infill);
@@ -156,6 +170,10 @@ std::set<std::string> unused_by_method(Method method) {
 GenerateOptions settled(GenerateOptions o, const ModelDefaults& model, const Reward* reward) {
   if (o.infill && o.n_predict)
     throw Error(ErrorCode::invalid_request, "infill and n-predict both say how long the text is", "give one of them");
+  if (o.messages && (!o.prompt.empty() || o.chat == false))
+    throw Error(ErrorCode::invalid_request, "messages are given together with a prompt or --no-chat",
+                "put the prompt into the last message");
+  if (o.messages) o.chat = true;
   if (!o.infill) o.n_predict = o.n_predict.value_or(model.length);
   if (o.n_predict) require_positive(*o.n_predict, "n-predict");
 
@@ -175,7 +193,7 @@ GenerateOptions settled(GenerateOptions o, const ModelDefaults& model, const Rew
 
 Request make_request(const GenerateOptions& options, const LanguageModel& model, std::shared_ptr<Reward> reward) {
   GenerateOptions o = options;
-  Request request{.canvas = make_canvas(model, o.prompt, *o.chat, pieces_of(o)), .steps = *o.diffusion_steps};
+  Request request{.canvas = make_canvas(model, beginning_of(o), pieces_of(o)), .steps = *o.diffusion_steps};
   request.process = settle_process(o, model.eot());
   request.reward = std::move(reward);
   request.settings = settle_settings(o);
@@ -185,7 +203,7 @@ Request make_request(const GenerateOptions& options, const LanguageModel& model,
 }
 
 void check_prompt(const GenerateOptions& options, const LanguageModel& model) {
-  make_canvas(model, options.prompt, *options.chat, pieces_of(options));
+  make_canvas(model, beginning_of(options), pieces_of(options));
 }
 
 std::vector<std::string> without_effect(const GenerateOptions& options, const ModelDefaults& model,

@@ -77,7 +77,7 @@ class BadInput(ProgramTest):
         self.refused(["file", "none.txt"], "generate", "-f", "none.txt")
 
     def test_commands(self):
-        self.refused(["allowed: generate, replay, models, convert, forward, tokenize, bench, score, perplexity, judge, eval, study, report, runs, devices, version"])
+        self.refused(["allowed: generate, replay, models, convert, forward, tokenize, bench, score, perplexity, judge, eval, study, report, runs, serve, devices, version"])
         self.refused(["'generat'", "did you mean generate?"], "generat", "The movie")
         self.refused(["'--beta'", "allowed: generate"], "--beta", "1")
         self.refused(["FILE"], "replay")

@@ -198,11 +198,12 @@ class Letters final : public LanguageModel {
   std::vector<Token> encode(std::string_view text, std::string_view) const override {
     return {text.begin(), text.end()};
   }
-  std::vector<Token> encode_chat(std::string_view) const override { return {}; }
+  std::vector<Token> encode_chat(std::span<const Message>) const override { return {}; }
   std::vector<Token> opening() const override { return {1, 2}; }
   std::vector<Token> closing() const override { return {3}; }
   Passage read(std::span<const Token>, int) const override { return {}; }
   std::string show(std::span<const Token>) const override { return {}; }
+  std::string piece(Token) const override { return {}; }
 
  private:
   Token eos_;

@@ -150,7 +150,7 @@ TEST(Cli, TheCanvasIsPromptAndGaps) {
   EXPECT_EQ(request.canvas.tokens.size(), 5U);
   const auto pieces = parse_infill("the [MASK:3] was [MASK] .");
   EXPECT_EQ(gap_count(pieces), 4);
-  const Canvas canvas = make_canvas(model, "it was great .", false, pieces);
+  const Canvas canvas = make_canvas(model, {.prompt = "it was great ."}, pieces);
   EXPECT_EQ(canvas.prompt, 5);  // the words before the first gap
   EXPECT_EQ(canvas.tokens.size(), 4U + 7U);
   EXPECT_EQ(canvas.tokens[5], model.mask());
