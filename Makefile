@@ -5,7 +5,7 @@
 # clang-16, the compiler we check with; `make WERROR=OFF` builds in spite of them.
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-dev test-tsan lint format bench bench-peers theory results eval-models install clean bootstrap release dev tsan
+.PHONY: help build demo test test-dev test-tsan lint format bench test-web test-clients bench-serve bench-peers theory results eval-models install clean bootstrap release dev tsan
 MAKEFLAGS += --no-print-directory
 
 # Looked up when a recipe runs, that is after bootstrap has installed it.
@@ -35,6 +35,14 @@ test-dev: dev ## the same tests under ASan and UBSan
 test-tsan: tsan ## the same tests under the thread sanitizer
 	@ctest --preset tsan -j2
 
+test-web: release ## the live view in Debian's Chromium
+	@scripts/bootstrap web
+	@SHOT=$(SHOT) scripts/web test
+
+test-clients: release ## the server asked by real clients: openai (Python, Node), LangChain, lm-eval, its-hub; 900 MB
+	@scripts/bootstrap clients
+	@tests/clients/run
+
 lint: ## format, clang-tidy and include arrows; changes nothing
 	@scripts/bootstrap build lint
 	@$(compiler) cmake --preset release -DPGDLM_WERROR=$(WERROR) >/dev/null
@@ -46,6 +54,9 @@ format: ## rewrite our C++ files in the one format
 
 bench: release ## all benchmarks, one after the other
 	@for b in $$(find build/bench -maxdepth 1 -type f -executable | sort); do echo "== $$b"; $$b || exit 1; done
+
+bench-serve: release ## the server under load, against the same work in one batch; minutes
+	@bench/serve.py
 
 bench-peers: release ## against llama-diffusion-cli on the same random models; builds it first, minutes
 	@bench/peers.py

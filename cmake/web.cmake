@@ -10,9 +10,9 @@ if(PGDLM_WEB)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${web}/src/*)
   add_custom_command(
     OUTPUT ${built}/index.html ${built}/app.js ${built}/app.css
-    COMMAND ${PROJECT_SOURCE_DIR}/scripts/build_web ${built}
+    COMMAND ${PROJECT_SOURCE_DIR}/scripts/web build ${built}
     DEPENDS ${sources} ${web}/index.html ${web}/package-lock.json ${web}/vite.config.ts ${web}/svelte.config.js
-            ${PROJECT_SOURCE_DIR}/scripts/build_web
+            ${PROJECT_SOURCE_DIR}/scripts/web
     COMMENT "Building the web view" VERBATIM)
 else()
   set(built ${PROJECT_BINARY_DIR}/no_web)

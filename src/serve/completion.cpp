@@ -168,6 +168,7 @@ void Completion::on_finished(int index, const std::exception_ptr& error, Answer 
     line.result.warnings.emplace_back("every text had reward -inf: this is none that the reward allows");
   if (line.result.answer.status == Status::budget_spent || line.result.answer.status == Status::cancelled)
     line.result.warnings.emplace_back("the run ended early, at a limit or because it was asked to: the best so far");
+  if (line.sink->lost_trace()) line.result.warnings.emplace_back("the trace could not be written");
   hooks_.made(line.result);
   if (streams()) {
     send_text(index, line.result.written.text);

@@ -5,14 +5,26 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "pgdlm/error.h"
 
 namespace pgdlm::serve {
 namespace {
 
-void call(evutil_socket_t, short, void* work) { (*static_cast<Loop::Work*>(work))(); }
+// libevent is C: nothing may be thrown through it. Whoever is answered has caught what is his; this is the rest.
+void do_work(const Loop::Work& work) {
+  try {
+    work();
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "pgdlm: error: {}\n", e.what());
+  }
+}
+
+void call(evutil_socket_t, short, void* work) { do_work(*static_cast<Loop::Work*>(work)); }
 
 }  // namespace
 
@@ -54,7 +66,7 @@ void Loop::take_posted() {
     const std::lock_guard lock(mutex_);
     work.swap(posted_);
   }
-  for (const Work& one : work) one();
+  for (const Work& one : work) do_work(one);
 }
 
 Timer::Timer(Loop& loop, Loop::Work work)

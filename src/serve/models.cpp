@@ -77,9 +77,10 @@ void Models::survey(const std::string& name) {
   cards_.push_back(card_of(short_name(name), *model));
 }
 
-bool Models::loaded(const std::string& name) const {
+std::shared_ptr<ServedModel> Models::opened(const std::string& name) const {
   const std::lock_guard lock(mutex_);
-  return opened_.contains(name);
+  const auto found = opened_.find(name);
+  return found == opened_.end() ? nullptr : found->second;
 }
 
 const ModelCard& Models::find(const std::string& name) const {
@@ -93,22 +94,22 @@ const ModelCard& Models::find(const std::string& name) const {
 
 std::shared_ptr<ServedModel> Models::open(const std::string& name) {
   const ModelCard& card = find(name);
+  const std::lock_guard one_at_a_time(opening_);  // it may take long; who only looks does not wait
+  if (std::shared_ptr<ServedModel> known = opened(card.name)) return known;
+  const std::string& source = options_.names[static_cast<std::size_t>(&card - cards_.data())];
+  const auto language = open_language_model(source, options_.device);
+  const auto model =
+      std::make_shared<ServedModel>(card.name, language, make_denoiser(options_.defaults, *language),
+                                    EngineOptions{.threads = options_.threads, .max_batch = options_.max_batch});
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<ServedModel>& model = opened_[card.name];
-  if (!model) {
-    const std::string& source = options_.names[static_cast<std::size_t>(&card - cards_.data())];
-    const auto language = open_language_model(source, options_.device);
-    model = std::make_shared<ServedModel>(card.name, language, make_denoiser(options_.defaults, *language),
-                                          EngineOptions{.threads = options_.threads, .max_batch = options_.max_batch});
-  }
+  opened_[card.name] = model;
   return model;
 }
 
 std::vector<std::shared_ptr<ServedModel>> Models::opened() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<ServedModel>> all;
-  for (const auto& [name, model] : opened_)
-    if (model) all.push_back(model);
+  for (const auto& [name, model] : opened_) all.push_back(model);
   return all;
 }
 

@@ -61,10 +61,10 @@ class Models {
 
   const std::vector<ModelCard>& cards() const { return cards_; }  // the default first
   const std::vector<RewardCard>& rewards() const { return rewards_; }
-  bool loaded(const std::string& name) const;
   // Empty: the default. ApiError{404} if it is not served.
   const ModelCard& find(const std::string& name) const;
   std::shared_ptr<ServedModel> open(const std::string& name);
+  std::shared_ptr<ServedModel> opened(const std::string& name) const;  // null: not yet
   std::vector<std::shared_ptr<ServedModel>> opened() const;
 
  private:
@@ -73,7 +73,8 @@ class Models {
   ModelsOptions options_;
   std::vector<ModelCard> cards_;
   std::vector<RewardCard> rewards_;
-  mutable std::mutex mutex_;
+  std::mutex opening_;
+  mutable std::mutex mutex_;  // guards the map alone
   std::map<std::string, std::shared_ptr<ServedModel>> opened_;
 };
 

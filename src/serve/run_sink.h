@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "events/sinks.h"
+#include "pgdlm/error.h"
 
 namespace pgdlm::serve {
 
@@ -27,18 +28,29 @@ class RunSink final : public EventSink {
       ess_.resize(static_cast<std::size_t>(weighed->sweep) + 1);
       ess_.back() = weighed->ess;
     }
-    if (lines_ && !std::holds_alternative<Drafted>(event)) lines_->emit(event);
+    if (lines_ && !std::holds_alternative<Drafted>(event)) record(event);
     if (watch_) watch_(event);
   }
 
   // After the run.
   const std::vector<double>& ess() const { return ess_; }
+  bool lost_trace() const { return lost_trace_; }
 
  private:
+  void record(const Event& event) {
+    try {
+      lines_->emit(event);
+    } catch (const Error&) {  // a full disk is no reason to lose the text
+      lines_.reset();
+      lost_trace_ = true;
+    }
+  }
+
   Watch watch_;
   std::vector<double> ess_;  // of the last weights of each sweep
   std::ofstream file_;
   std::optional<JsonlSink> lines_;
+  bool lost_trace_ = false;
 };
 
 }  // namespace pgdlm::serve

@@ -57,7 +57,7 @@ ordered_json card_json(const ModelCard& card, const Models& models) {
           {"created", 0},
           {"owned_by", "pgdlm"},
           {"meta",
-           {{"loaded", models.loaded(card.name)},
+           {{"loaded", models.opened(card.name) != nullptr},
             {"process", card.process},
             {"chat", card.chat},
             {"context", card.context}}}};

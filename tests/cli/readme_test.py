@@ -10,7 +10,7 @@ README = os.path.join(os.path.dirname(__file__), "..", "..", "README.md")
 TEXT = ["-n", "8", "--diffusion-steps", "8", "-k", "2"]
 SMALLER = {"generate": TEXT, "eval": ["--limit", "1", "--samples", "1", "--repeats", "1", "-k", "2"],
            "perplexity": ["--draws", "1"], "study": ["--dry-run"], "replay": ["--delay", "0"]}
-OUTSIDE = re.compile(r"\.gguf|http:|~/|prompts?\.txt|comments|held_out|gsm8k|texts\.txt|\$\(|run3|runs export|runs compare|report|-f -")
+OUTSIDE = re.compile(r"\.gguf|http:|~/|prompts?\.txt|comments|held_out|gsm8k|texts\.txt|\$\(|run3|runs export|runs compare|report|-f -|pgdlm serve")
 
 
 def commands(text):
