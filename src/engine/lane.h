@@ -178,7 +178,7 @@ class Lane {
 
   // One group from each request in turn, until the run is full, or each has had its share, or nothing fits. The first
   // one to be run decides the bucket, and whether it is alone; the next batch begins behind that request, so every
-  // request and every bucket gets its turn to begin.
+  // request and every bucket gets its turn to begin; behind the last one, if there was no room for all.
   Batch take() {
     const std::lock_guard lock(mutex_);
     Batch batch;
@@ -209,6 +209,7 @@ class Lane {
           began_ = request;
         }
         batch.runs.push_back({group, group->askers.front()});
+        if (rounds == 0 && batch.runs.size() == options_.max_batch) began_ = request;
       }
       if (batch.runs.size() > before) ++rounds;  // what was known already costs nobody a share
     }
@@ -234,12 +235,8 @@ class Lane {
   }
 
   void run(const std::vector<Turn>& turns) {
-    count(turns);
     std::vector<Job> jobs;
-    for (const Turn& turn : turns) {
-      trade_.charge(turn.first.job, turn.first.call->cost);
-      jobs.push_back(turn.first.job);
-    }
+    for (const Turn& turn : turns) jobs.push_back(turn.first.job);
     std::vector<Value> values;
     std::exception_ptr error;
     try {
@@ -247,6 +244,9 @@ class Lane {
     } catch (...) {
       error = std::current_exception();
     }
+    if (error && mixed(turns)) return run_apart(turns);
+    count(turns);
+    for (const Turn& turn : turns) trade_.charge(turn.first.job, turn.first.call->cost);
     if (error) return fail(turns, std::move(error));
     std::vector<std::vector<Asker>> askers;
     for (const Turn& turn : turns) askers.push_back(close(*turn.group));
@@ -257,14 +257,24 @@ class Lane {
       memo_.insert(std::move(turns[i].group->key), values[i], trade_.bytes(values[i]));
   }
 
+  static bool mixed(const std::vector<Turn>& turns) {
+    const std::uint64_t first = turns[0].first.call->request;
+    return std::ranges::any_of(turns, [&](const Turn& turn) { return turn.first.call->request != first; });
+  }
+
+  // What one request asks for must not fail the others.
+  void run_apart(const std::vector<Turn>& turns) {
+    std::map<std::uint64_t, std::vector<Turn>> apart;
+    for (const Turn& turn : turns) apart[turn.first.call->request].push_back(turn);
+    for (const auto& [request, own] : apart) run(own);
+  }
+
   void count(const std::vector<Turn>& turns) {
     const auto rows = static_cast<std::int64_t>(turns.size());
-    const bool mixed = std::ranges::any_of(
-        turns, [&](const Turn& turn) { return turn.first.call->request != turns[0].first.call->request; });
     ++batches_;
     rows_ += rows;
-    mixed_batches_ += mixed ? 1 : 0;
-    mixed_rows_ += mixed ? rows : 0;
+    mixed_batches_ += mixed(turns) ? 1 : 0;
+    mixed_rows_ += mixed(turns) ? rows : 0;
   }
 
   // From here on nobody can join the group.

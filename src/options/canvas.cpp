@@ -29,12 +29,15 @@ int parse_gap(std::string_view inside) {
 std::vector<Piece> parse_infill(std::string_view text) {
   const std::string_view whole = text;
   std::vector<Piece> pieces;
+  std::int64_t masks = 0;
   for (std::size_t at; (at = text.find(kGap)) != std::string_view::npos;) {
     const std::size_t end = text.find(']', at);
     if (end == std::string_view::npos) bad_value("infill", whole, kAllowed);
     const std::size_t inside = at + kGap.size();
     pieces.push_back({std::string(text.substr(0, at)), parse_gap(text.substr(inside, end - inside))});
     text.remove_prefix(end + 1);
+    masks += pieces.back().gap;
+    if (masks > kLongestGap) bad_value("infill", std::to_string(masks) + " masks", kAllowed + " in all");
   }
   if (pieces.empty()) bad_value("infill", whole, kAllowed + ", at least one gap");
   pieces.push_back({std::string(text), 0});

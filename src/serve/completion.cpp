@@ -17,6 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kDraftEvery{100};  // for the eye
 constexpr const char* kDone = "[DONE]";
+constexpr std::size_t kMostKept = std::size_t{32} << 20;  // bytes of a stream, for those who come back
 
 std::string sse(const char* name, std::int64_t id, const std::string& data) {
   std::string lines = fmt::format("id: {}\n", id);
@@ -74,9 +75,7 @@ Completion::~Completion() = default;
 
 void Completion::listen(const ExchangePtr& exchange) {
   listeners_.insert(exchange);
-  exchange->on_gone([weak = weak_from_this(), raw = exchange.get()] {
-    if (const auto self = weak.lock()) self->on_gone(raw);
-  });
+  watch(exchange);
   if (!streams()) return;
   hooks_.replied(200);
   exchange->begin_stream("text/event-stream", {{"X-Request-Id", signature_.id}});
@@ -85,12 +84,19 @@ void Completion::listen(const ExchangePtr& exchange) {
 }
 
 void Completion::rejoin(const ExchangePtr& exchange, std::int64_t after) {
+  if (log_bytes_ > kMostKept) throw ApiError(410, "more has been said since than is kept", "after", "events_gone");
   exchange->begin_stream("text/event-stream", {{"X-Request-Id", signature_.id}});
+  if (!ended_) {
+    patience_.reset();
+    listeners_.insert(exchange);
+    watch(exchange);
+  }
   for (const Message& message : log_)
     if (message.id > after) exchange->write(message.lines);
-  if (ended_) return exchange->end_stream();
-  patience_.reset();
-  listeners_.insert(exchange);
+  if (ended_) exchange->end_stream();
+}
+
+void Completion::watch(const ExchangePtr& exchange) {
   exchange->on_gone([weak = weak_from_this(), raw = exchange.get()] {
     if (const auto self = weak.lock()) self->on_gone(raw);
   });
@@ -112,15 +118,18 @@ void Completion::submit(int index) {
     };
   const auto trace = order_.ask.trace ? traces_ / (signature_.id + ".jsonl") : std::filesystem::path();
   line.sink = std::make_unique<RunSink>(trace, std::move(watch));
-  // The run may outlive everybody's interest in it: until it has ended it keeps this alive.
-  const auto finished = [self = shared_from_this(), index](Ticket, std::exception_ptr error, Answer answer) {
-    self->loop_.post([self, index, error = std::move(error), answer = std::move(answer)]() mutable {
+  // The run may outlive everybody's interest in it: until it has ended it keeps this alive. In the end it is the loop
+  // that lets go, where timers and connections belong.
+  auto finished = [self = shared_from_this(), index](Ticket, std::exception_ptr error, Answer answer) mutable {
+    Loop& loop = self->loop_;
+    loop.post([self = std::move(self), index, error = std::move(error), answer = std::move(answer)]() mutable {
       self->on_finished(index, error, std::move(answer));
     });
   };
   try {
-    line.ticket =
-        order_.model->engine().submit(order_.choices[static_cast<std::size_t>(index)].request, *line.sink, finished);
+    line.ticket = order_.model->engine().submit(order_.choices[static_cast<std::size_t>(index)].request, *line.sink,
+                                                std::move(finished));
+    hooks_.submitted();
     if (finishing_) order_.model->engine().cancel(line.ticket);
   } catch (...) {
     fail(std::current_exception());
@@ -132,7 +141,8 @@ void Completion::on_event(int index, const Event& event) {
   if (ended_ || line.done) return;
   line.canvases.apply(event);
   if (order_.ask.stream_events) forward(event);
-  if (line.canvases.certain() > 0) {
+  if (line.canvases.certain() > line.certain) {
+    line.certain = line.canvases.certain();
     const Choice& choice = order_.choices[static_cast<std::size_t>(index)];
     send_text(index, certain_text(line.canvases.certain_tokens(), choice, order_.ask, *order_.model->language()));
   }
@@ -144,17 +154,28 @@ void Completion::on_event(int index, const Event& event) {
 }
 
 void Completion::on_finished(int index, const std::exception_ptr& error, Answer answer) {
+  hooks_.returned();
+  if (ended_) return;
+  try {
+    if (error)
+      on_failure(index, error);
+    else
+      on_answer(index, std::move(answer));
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+void Completion::on_failure(int index, const std::exception_ptr& error) {
+  const bool steered = order_.choices[static_cast<std::size_t>(index)].request.reward != nullptr;
+  if (!steered) return fail(error);
+  if (!order_.ask.strict) return degrade(index, message_of(error));
+  fail(std::make_exception_ptr(ApiError(502, message_of(error), "its.reward", "reward_failed")));
+}
+
+void Completion::on_answer(int index, Answer answer) {
   Line& line = lines_[static_cast<std::size_t>(index)];
   const Choice& choice = order_.choices[static_cast<std::size_t>(index)];
-  if (ended_) return;
-  if (error) {
-    const bool steered = choice.request.reward != nullptr;
-    if (!steered || order_.ask.strict) {
-      const ApiError told = as_api_error(error);
-      return fail(steered ? std::make_exception_ptr(ApiError(502, told.what(), "its.reward", "reward_failed")) : error);
-    }
-    return degrade(index, message_of(error));
-  }
   line.done = true;
   line.result.ess = line.sink->ess();
   if (order_.ask.vote && answer.status == Status::done)
@@ -189,11 +210,16 @@ void Completion::on_finished(int index, const std::exception_ptr& error, Answer 
 void Completion::degrade(int index, const std::string& why) {
   Line& line = lines_[static_cast<std::size_t>(index)];
   Choice& choice = order_.choices[static_cast<std::size_t>(index)];
-  line.result.warnings.push_back(fmt::format("the reward failed, this is one plain sample: {}", why));
+  line.result.warnings.push_back(fmt::format("steering failed, this is one plain sample: {}", why));
   const std::vector<Token> certain = line.canvases.certain_tokens();
   choice = plain_choice(choice, *order_.model);
-  std::ranges::copy(certain, choice.request.canvas.tokens.begin());
-  line.canvases = LiveCanvases(choice.request.canvas.tokens, choice.given, order_.model->language()->mask(), 1, true);
+  std::vector<Token>& canvas = choice.request.canvas.tokens;
+  std::ranges::copy(certain, canvas.begin());
+  const Token mask = order_.model->language()->mask();
+  if (std::ranges::find(canvas, mask) == canvas.end())  // nothing is left to be made
+    return on_answer(index, {.tokens = canvas, .prompt = choice.given, .seed = choice.options.seed});
+  line.canvases = LiveCanvases(canvas, choice.given, mask, 1, keeps_tokens(choice, false));
+  line.certain = 0;
   submit(index);
 }
 
@@ -211,7 +237,7 @@ void Completion::on_last_text() {
   } else {
     hooks_.replied(200);
     const std::string body = whole_reply(order_, results, signature_).dump();
-    for (const ExchangePtr& exchange : listeners_)
+    for (const ExchangePtr& exchange : std::set(listeners_))  // one who is gone is taken from it
       exchange->reply(200, "application/json", body, {{"X-Request-Id", signature_.id}});
   }
   end();
@@ -225,7 +251,7 @@ void Completion::fail(const std::exception_ptr& error) {
     send_raw(nullptr, kDone, true);
   } else {
     hooks_.replied(told.status());
-    for (const ExchangePtr& exchange : listeners_)
+    for (const ExchangePtr& exchange : std::set(listeners_))
       exchange->reply(told.status(), "application/json", told.body(), {{"X-Request-Id", signature_.id}});
   }
   end();
@@ -233,7 +259,7 @@ void Completion::fail(const std::exception_ptr& error) {
 
 // No more will be said. What still runs is stopped; those who come back find the log for a while.
 void Completion::end() {
-  ended_ = true;
+  if (std::exchange(ended_, true)) return;
   for (const Line& line : lines_)
     if (line.ticket != 0 && !line.done) order_.model->engine().cancel(line.ticket);
   for (const ExchangePtr& exchange : std::exchange(listeners_, {}))
@@ -276,17 +302,20 @@ void Completion::abandon() {
 
 void Completion::ping() {
   if (!streams()) return;
-  for (const ExchangePtr& exchange : listeners_) exchange->write(": still here\n\n");
+  for (const ExchangePtr& exchange : std::set(listeners_)) exchange->write(": still here\n\n");
 }
 
 void Completion::send(const char* name, const ordered_json& data, bool keep) { send_raw(name, data.dump(), keep); }
 
 void Completion::send_raw(const char* name, const std::string& data, bool keep) {
   const std::string lines = sse(name, next_message_, data);
-  if (keep && order_.ask.reconnect_seconds > 0) log_.push_back({next_message_, lines});
+  if (keep && order_.ask.reconnect_seconds > 0 && log_bytes_ <= kMostKept) {
+    log_bytes_ += lines.size();
+    log_.push_back({next_message_, lines});
+    if (log_bytes_ > kMostKept) log_.clear();
+  }
   ++next_message_;
-  const std::vector<ExchangePtr> now(listeners_.begin(), listeners_.end());  // one who does not read is lost on the way
-  for (const ExchangePtr& exchange : now) exchange->write(lines);
+  for (const ExchangePtr& exchange : std::set(listeners_)) exchange->write(lines);
 }
 
 // `text` is all that is certain; what is new of it goes out.
@@ -321,7 +350,7 @@ void Completion::send_frame(int index, int sweep, int step) {
                    {"text", language.show(tokens)},
                    {"canvas", std::move(canvas)},
                    {"value", line.canvases.value(slot)}};
-  send("diffusion_frame", data);
+  send("diffusion_frame", data, false);  // the next one says more
 }
 
 // The engine's own event, as a trace has it. Drafts are many and soon out of date: they are thinned, and not kept.

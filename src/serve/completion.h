@@ -22,8 +22,9 @@ namespace pgdlm::serve {
 struct CompletionHooks {
   std::function<void(const Result&)> made;  // one of its texts
   std::function<void(int status)> replied;
-  std::function<void()> ended;   // it needs the engine no longer
-  std::function<void()> forget;  // nobody will ask for it any more
+  std::function<void()> submitted, returned;  // a run went to the engine, and came back
+  std::function<void()> ended;                // nothing more will be said
+  std::function<void()> forget;               // nobody will ask for it any more
 };
 
 class Completion : public std::enable_shared_from_this<Completion> {
@@ -33,7 +34,6 @@ class Completion : public std::enable_shared_from_this<Completion> {
   Completion(const Completion&) = delete;
   Completion& operator=(const Completion&) = delete;
 
-  const Signature& signature() const { return signature_; }
   const Order& order() const { return order_; }
   const char* state() const { return ended_ ? "ended" : started_ ? "running" : "waiting"; }
   bool ended() const { return ended_; }
@@ -41,9 +41,10 @@ class Completion : public std::enable_shared_from_this<Completion> {
   bool abandoned() const { return abandoned_; }  // its client left before the end
   std::chrono::steady_clock::time_point since() const { return since_; }
 
-  void listen(const ExchangePtr& exchange);                      // the client who ordered it
-  void rejoin(const ExchangePtr& exchange, std::int64_t after);  // a client who lost its connection
-  void start();                                                  // hands it to the engine
+  void listen(const ExchangePtr& exchange);  // the client who ordered it
+  // A client who lost its connection. ApiError{410} if more was said since than is kept.
+  void rejoin(const ExchangePtr& exchange, std::int64_t after);
+  void start();   // hands it to the engine
   void finish();  // with the best it has, soon; one that waits has nothing
   void fail(const std::exception_ptr& error);
   void ping();
@@ -54,16 +55,20 @@ class Completion : public std::enable_shared_from_this<Completion> {
     std::unique_ptr<RunSink> sink;
     LiveCanvases canvases;
     Ticket ticket = 0;
+    int certain = 0;   // positions that have been looked at
     std::string sent;  // of the text, to those who stream
-    bool begun = false, done = false, plain = false;
+    bool begun = false, done = false;
     Result result;
   };
 
   void submit(int index);
   void on_event(int index, const Event& event);
   void on_finished(int index, const std::exception_ptr& error, Answer answer);
+  void on_answer(int index, Answer answer);
+  void on_failure(int index, const std::exception_ptr& error);
   void degrade(int index, const std::string& why);
   void on_last_text();
+  void watch(const ExchangePtr& exchange);
   void on_gone(const Exchange* exchange);
   void abandon();
   void end();
@@ -94,6 +99,7 @@ class Completion : public std::enable_shared_from_this<Completion> {
   };
   std::int64_t next_message_ = 0, next_event_ = 0;
   std::vector<Message> log_;  // for those who come back
+  std::size_t log_bytes_ = 0;
   std::set<Token> known_pieces_;
   std::map<int, std::chrono::steady_clock::time_point> drafted_;  // by slot, the last that was sent
   std::unique_ptr<Timer> patience_;                               // nobody listens: how long it is kept

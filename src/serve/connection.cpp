@@ -106,9 +106,9 @@ void Connection::on_event(short what) {
 }
 
 void Connection::send(std::string_view bytes) {
-  bufferevent_write(buffer_, bytes.data(), bytes.size());
   const bool stalled = evbuffer_get_length(bufferevent_get_output(buffer_)) > server_.options().most_unread;
-  if (stalled && exchange_) {  // its client does not read: nothing more is kept for it
+  bufferevent_write(buffer_, bytes.data(), bytes.size());
+  if (stalled && exchange_ && exchange_->streaming_) {  // its client does not read: nothing more is kept for it
     lose_exchange();
     late_.set(std::chrono::milliseconds(0));
     state_ = State::linger;
@@ -145,6 +145,7 @@ void Connection::lose_exchange() {
   if (!exchange_) return;
   const ExchangePtr lost = std::exchange(exchange_, nullptr);
   lost->connection_ = nullptr;
+  lost->lost_ = true;
   if (lost->gone_) lost->gone_();
 }
 

@@ -134,7 +134,7 @@ std::vector<OptionField> diffusion_fields() { return sorted_options().second; }
 
 std::string shown(const json& value) {
   constexpr std::size_t kMost = 60;
-  std::string text = value.dump(-1, ' ', true);  // ASCII: it can be cut anywhere
+  std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);  // ASCII: it can be cut anywhere
   if (text.size() > kMost) text = text.substr(0, kMost) + "...";
   return text;
 }

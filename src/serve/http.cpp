@@ -179,6 +179,8 @@ void RequestReader::on_head_end() {
   if (!request_.http_1_0 && !request_.headers.contains("host")) throw HttpError{400, "the header host is missing"};
 
   const std::string encoding = lower(request_.header("transfer-encoding"));
+  if (request_.headers.contains("transfer-encoding") && (request_.http_1_0 || encoding.empty()))
+    throw HttpError{400, "the header transfer-encoding has no place here"};
   const bool has_length = request_.headers.contains("content-length");
   if (!encoding.empty() && (encoding != "chunked" || has_length))
     throw HttpError{encoding == "chunked" ? 400 : 501,

@@ -54,7 +54,8 @@ void Exchange::begin_stream(std::string_view type, const Headers& headers) {
   headers_.insert(headers_.end(), headers.begin(), headers.end());
   headers_.emplace_back("Content-Type", type);
   headers_.emplace_back("Cache-Control", "no-store");
-  connection_->send(reply_head(200, headers_, std::nullopt, request_, connection_->keeps_alive(request_)));
+  connection_->send(
+      reply_head(200, headers_, std::nullopt, request_, connection_->keeps_alive(request_) && !request_.http_1_0));
 }
 
 void Exchange::write(std::string_view data) {
@@ -107,8 +108,13 @@ void HttpServer::accept(int socket) {
     ::close(socket);
     return;
   }
-  auto connection = std::make_unique<Connection>(*this, socket);
-  connections_.emplace(connection.get(), std::move(connection));
+  try {
+    auto connection = std::make_unique<Connection>(*this, socket);
+    Connection* raw = connection.get();
+    connections_.emplace(raw, std::move(connection));
+  } catch (const std::exception&) {  // no memory: this is C's thread of execution, and others are still served
+    ::close(socket);
+  }
 }
 
 void HttpServer::remove(Connection* connection) {

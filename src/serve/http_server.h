@@ -6,6 +6,7 @@
 // errors have OpenAI's form. What is left to write ourselves is http.h.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -40,6 +41,7 @@ class Exchange {
   void write(std::string_view data);
   void end_stream();
 
+  bool gone() const { return lost_; }                                    // any thread: nobody waits for an answer
   bool open() const { return connection_ != nullptr; }                   // it can still be answered
   void on_gone(std::function<void()> gone) { gone_ = std::move(gone); }  // the client left before the end of the reply
 
@@ -49,6 +51,7 @@ class Exchange {
   Connection* connection_;  // null: answered, or nobody listens any more
   Headers headers_;         // of its reply
   bool streaming_ = false;
+  std::atomic<bool> lost_{false};
   std::function<void()> gone_;
 };
 using ExchangePtr = std::shared_ptr<Exchange>;

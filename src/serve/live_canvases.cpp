@@ -22,17 +22,27 @@ double LiveCanvases::value(int slot) const {
   return at < values_.size() ? values_[at] : std::numeric_limits<double>::quiet_NaN();
 }
 
+void LiveCanvases::make_room(std::size_t particles) {
+  if (canvases_.size() < particles) canvases_.resize(particles, initial_);
+}
+
 void LiveCanvases::on(const Drafted& drafted) {
-  canvases_.at(static_cast<std::size_t>(drafted.slot)) = drafted.canvas;
+  make_room(static_cast<std::size_t>(drafted.slot) + 1);
+  canvases_[static_cast<std::size_t>(drafted.slot)] = drafted.canvas;
   extend();
 }
 
+// The reference leads nobody: it is an old text, and no draft of it is told.
 void LiveCanvases::on(const Weighed& weighed) {
+  make_room(weighed.values.size());
   values_ = weighed.values;
-  leader_ = static_cast<int>(std::ranges::max_element(weighed.log_weights) - weighed.log_weights.begin());
+  leader_ = weighed.reference == 0 && weighed.values.size() > 1 ? 1 : 0;
+  for (int slot = 0; slot < static_cast<int>(weighed.log_weights.size()); ++slot)
+    if (slot != weighed.reference && weighed.log_weights[slot] > weighed.log_weights[leader_]) leader_ = slot;
 }
 
 void LiveCanvases::on(const Resampled& resampled) {
+  make_room(resampled.parents.size());
   std::vector<std::vector<Token>> canvases;
   std::vector<double> values;
   for (const int parent : resampled.parents) {

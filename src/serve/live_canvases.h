@@ -33,6 +33,7 @@ class LiveCanvases {
   void on(const Selected& selected);
   void on(const auto&) {}
   void extend();
+  void make_room(std::size_t particles);  // sweeps may differ in size
 
   std::vector<Token> initial_;
   int prompt_;

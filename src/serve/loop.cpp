@@ -38,6 +38,7 @@ Loop::Loop() : base_(event_base_new()), wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOE
 }
 
 Loop::~Loop() {
+  posted_.clear();  // what it holds may have events of its own
   event_free(woken_);
   event_base_free(base_);
   ::close(wake_);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "options/canvas.h"
+#include "options/config.h"
 #include "options/request.h"
 #include "pgdlm/error.h"
 #include "rewards/open_reward.h"
@@ -33,19 +34,28 @@ void check_limits(const GenerateOptions& options, const RequestLimits& limits) {
   require_at_most(options.diffusion_steps, kMostSteps, "diffusion.steps");
 }
 
+void require_positive(const std::optional<int>& value, const char* field) {
+  if (value && *value < 1) throw ApiError(400, fmt::format("{} is {}, allowed: at least 1", field, *value), field);
+}
+
 // n = m k, as its_hub counts: a sweep of n particles, or sweeps of fewer; of an adaptive run it is the most.
 void spend_budget(GenerateOptions& options, int budget) {
   constexpr int kSweeps = 4;
+  require_positive(options.particles, "its.particles");
+  require_positive(options.iterations, "its.iterations");
+  if (!options.method && options.reward != "none")
+    options.method = options.threshold    ? Method::particle_gibbs_adaptive
+                     : options.iterations ? Method::particle_gibbs
+                     : budget > 1         ? Method::smc
+                                          : Method::best_of_n;
   const bool gibbs = options.method == Method::particle_gibbs || options.method == Method::particle_gibbs_adaptive;
   if (!gibbs) {
     if (!options.particles) options.particles = budget;
-    if (options.reward != "none" && !options.method) options.method = budget > 1 ? Method::smc : Method::best_of_n;
     return;
   }
   const bool fixed = options.method == Method::particle_gibbs;
   if (!options.particles) options.particles = std::max(2, budget / options.iterations.value_or(kSweeps));
-  if (!options.iterations && fixed) options.iterations = std::max(1, budget / *options.particles);
-  if (!options.iterations) options.iterations = kMostIterations;
+  if (!options.iterations) options.iterations = fixed ? std::max(1, budget / *options.particles) : kMostIterations;
   options.budget = budget;
 }
 
@@ -103,11 +113,21 @@ std::vector<Opening> openings(const CompletionAsk& ask, const ServedModel& model
 
 // A request whose canvas begins as the client said. `options` are settled.
 Request request_of(const Opening& opening, const LanguageModel& model, std::shared_ptr<Reward> reward) {
+  const int vocab = model.denoiser()->vocab();
+  for (const Token token : opening.tokens)
+    if (token >= vocab || token == model.mask())
+      throw ApiError(400, fmt::format("prompt holds token {}, allowed: 0 to {}, and no mask", token, vocab - 1),
+                     "prompt");
   Request request = make_request(opening.options, model, std::move(reward));
   Canvas& canvas = request.canvas;
   canvas.tokens.insert(canvas.tokens.begin() + static_cast<std::ptrdiff_t>(model.opening().size()),
                        opening.tokens.begin(), opening.tokens.end());
   canvas.prompt += static_cast<int>(opening.tokens.size());
+  if (canvas.tokens.size() > static_cast<std::size_t>(model.max_length()))
+    throw ApiError(400,
+                   fmt::format("the prompt and what follows it have {} tokens, allowed: {} in all",
+                               canvas.tokens.size(), model.max_length()),
+                   "prompt", "context_length_exceeded");
   return request;
 }
 
@@ -124,7 +144,13 @@ Canvas shortest_canvas(Opening opening, const LanguageModel& model) {
 // max_tokens is a bound: what does not fit the canvas is cut, and whole blocks are kept whole.
 void fit_length(Opening& opening, const LanguageModel& model, const RequestLimits& limits, Order& order) {
   GenerateOptions& options = opening.options;
-  if (options.infill) return;
+  if (options.infill) {
+    const int gaps = gap_count(parse_infill(*options.infill));
+    if (gaps > limits.tokens)
+      throw ApiError(400, fmt::format("diffusion.infill has {} masks, allowed: {}", gaps, limits.tokens),
+                     "diffusion.infill");
+    return;
+  }
   const ModelDefaults defaults = model.defaults();
   const int room = model.max_length() - static_cast<int>(shortest_canvas(opening, model).tokens.size()) + 1;
   if (room < 1)
@@ -142,6 +168,7 @@ void fit_length(Opening& opening, const LanguageModel& model, const RequestLimit
 // The gap between prompt and suffix, where a client wants one filled.
 void add_suffix(GenerateOptions& options, const std::string& suffix) {
   if (suffix.empty()) return;
+  if (options.infill) throw ApiError(400, "suffix and diffusion.infill both say what follows: give one", "suffix");
   if (suffix.find("[MASK") != std::string::npos)
     throw ApiError(400, "suffix holds '[MASK', which would be a gap", "suffix");
   options.infill = fmt::format("[MASK:{}]{}", *options.n_predict, suffix);
@@ -175,11 +202,12 @@ void check_streaming(const CompletionAsk& ask, std::size_t choices, const OrderD
 std::shared_ptr<Reward> open_reward_of(Order& order, const OrderDesk& desk) {
   const std::string& expression = order.ask.options.reward;
   try {
-    return desk.rewards.open(expression, order.model->language(), order.model->name());
+    return desk.rewards.open(expression, order.model->language(), order.ask.deterministic ? "" : order.model->name());
   } catch (const Error& e) {
-    if (!reaches_outside(expression)) throw ApiError(400, fmt::format("{} ({})", e.what(), e.hint()), "its.reward");
+    if (!reaches_outside(expression))
+      throw ApiError(400, e.what() + (e.hint().empty() ? "" : " (" + e.hint() + ")"), "its.reward");
     if (order.ask.strict) throw ApiError(502, e.what(), "its.reward", "reward_failed");
-    order.warnings.push_back(fmt::format("the reward failed, this is one plain sample: {}", e.what()));
+    order.warnings.push_back(fmt::format("steering failed, this is one plain sample: {}", e.what()));
     return nullptr;
   }
 }
@@ -234,11 +262,15 @@ Choice plain_choice(const Choice& choice, const ServedModel& model) {
   Choice plain = choice;
   forget_scaling(plain.options);
   plain.options = settled(plain.options, model.language()->defaults(), nullptr);
-  const Request unsteered = make_request(plain.options, *model.language(), nullptr);
+  GenerateOptions bare = plain.options;  // the canvas is there already
+  bare.prompt.clear();
+  bare.messages.reset();
+  bare.chat = false;
+  const Request unsteered = make_request(bare, *model.language(), nullptr);
   plain.request.reward = nullptr;
   plain.request.process = unsteered.process;
   plain.request.settings = unsteered.settings;
-  plain.request.config = unsteered.config;
+  plain.request.config = to_config(plain.options);
   return plain;
 }
 

@@ -1,6 +1,8 @@
 #include "serve/rewards.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,14 +21,21 @@ bool is_rule(const std::string& term) {
          kind == "must";
 }
 
+// A path, or a name that is also one of a file where the server runs.
 bool names_a_file(const std::string& term) {
-  return !is_rule(term) && (term.find('/') != std::string::npos || term.find(".gguf") != std::string::npos);
+  if (is_rule(term)) return false;
+  std::error_code ignored;
+  return term.find('/') != std::string::npos || term.find(".gguf") != std::string::npos ||
+         std::filesystem::exists(term.substr(0, term.find_first_of(":@")), ignored);
 }
 
 }  // namespace
 
 // A client that could name a command, an address or a file would have a shell, a proxy or a look at the disk.
 void Rewards::check_allowed(const std::string& expression) const {
+  constexpr std::size_t kLongest = 4096;
+  if (expression.size() > kLongest)
+    throw ApiError(400, fmt::format("reward has {} bytes, allowed: {}", expression.size(), kLongest), "its.reward");
   if (options_.allow_exec || expression == options_.trusted) return;
   const bool files =
       std::ranges::any_of(parse_expression(expression), [](const Term& term) { return names_a_file(term.reward); });
@@ -53,6 +62,7 @@ std::shared_ptr<Reward> Rewards::open(const std::string& expression, const std::
                                       const std::string& writer_name) {
   if (expression == "none") return nullptr;
   check_allowed(expression);
+  if (writer_name.empty()) return open_reward(expression, writer, options_.opening);
   return keep(fmt::format("{}\n{}", writer_name, expression),
               [&] { return Kept{.reward = open_reward(expression, writer, options_.opening)}; })
       .reward;

@@ -22,7 +22,9 @@ class Rewards {
  public:
   explicit Rewards(RewardsOptions options) : options_(std::move(options)) {}
 
-  // Null for "none". Error{invalid_request} for what makes no sense, ApiError{403} for what clients may not name.
+  // Null for "none". Without a name of the writer it is opened anew and not kept: a process reward remembers what it
+  // has read, and a deterministic run must not meet the memories of others. Error{invalid_request} for what makes no
+  // sense, ApiError{403} for what clients may not name.
   std::shared_ptr<Reward> open(const std::string& expression, const std::shared_ptr<const LanguageModel>& writer,
                                const std::string& writer_name);
   // The same for texts that nobody here wrote.

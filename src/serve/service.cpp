@@ -1,5 +1,7 @@
 #include "serve/service.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <charconv>
 #include <ctime>
@@ -35,7 +37,9 @@ std::string host_of(std::string_view address) {  // without the port
 }
 
 bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "::1" || host == "[::1]" || host.starts_with("127.");
+  in_addr address{};
+  if (inet_pton(AF_INET, host.c_str(), &address) == 1) return (ntohl(address.s_addr) >> 24) == 127;
+  return host == "localhost" || host == "::1" || host == "[::1]";
 }
 
 // In a time that does not tell how much of it was right.
@@ -132,15 +136,11 @@ void Service::add_routes() {
     });
   });
   get("/runs/report", [this, archive](const ExchangePtr& e) {
-    back_room_.post([this, e, archive] {
-      try {
-        loop_.post([this, e, page = report_page(archive)] {
-          metrics_.count_reply(200);
-          e->reply(200, "text/html; charset=utf-8", page);
-        });
-      } catch (...) {
-        loop_.post([this, e, error = std::current_exception()] { reply_error(e, error); });
-      }
+    work(back_room_, e, [this, e, archive] {
+      loop_.post([this, e, page = report_page(archive)] {
+        metrics_.count_reply(200);
+        e->reply(200, "text/html; charset=utf-8", page);
+      });
     });
   });
   get("/health", [this](const ExchangePtr& e) {
@@ -175,7 +175,7 @@ bool Service::origin_allowed(const HttpRequest& request) const {
 void Service::check_access(const HttpRequest& request) const {
   if (!origin_allowed(request))
     throw ApiError(403, "pages of this origin may not use the server (--allow-origin)", "", "origin_not_allowed");
-  const bool private_use = is_loopback(options_.http.host) && options_.api_key.empty() && options_.allow_origin.empty();
+  const bool private_use = is_loopback(options_.http.host) && options_.api_key.empty();
   if (private_use && !request.http_1_0 && !is_loopback(host_of(request.header("host"))))
     throw ApiError(403, "the header host must be that of this machine (localhost)", "", "host_not_allowed");
   if (options_.api_key.empty() || is_public(request.path)) return;
@@ -197,8 +197,8 @@ void Service::handle(const ExchangePtr& exchange) {
 
 void Service::dispatch(const ExchangePtr& exchange) {
   const HttpRequest& request = exchange->request();
-  if (const std::string origin = request.header("origin"); !origin.empty() && !options_.allow_origin.empty())
-    exchange->add_header("Access-Control-Allow-Origin", origin_allowed(request) ? origin : "null");
+  if (const std::string origin = request.header("origin"); !origin.empty() && origin_allowed(request))
+    exchange->add_header("Access-Control-Allow-Origin", origin);
   exchange->add_header("X-Content-Type-Options", "nosniff");
   if (request.method == "OPTIONS") {
     exchange->add_header("Access-Control-Allow-Methods", "GET, POST, OPTIONS");
@@ -221,7 +221,7 @@ void Service::dispatch(const ExchangePtr& exchange) {
     return answer_by(back_room_, exchange, [this, name = path.substr(kTraces.size())](const HttpRequest&) {
       return trace_json(name, {options_.traces, options_.store}, models_);
     });
-  if (method == "GET" && path.starts_with(kRuns) && path.ends_with(kEvents) &&
+  if (request.method == "GET" && path.starts_with(kRuns) && path.ends_with(kEvents) &&
       path.size() > kRuns.size() + kEvents.size())
     return on_events(exchange, path.substr(kRuns.size(), path.size() - kRuns.size() - kEvents.size()));
   if (known) throw ApiError(405, fmt::format("{} does not answer {}", path, request.method));
@@ -243,13 +243,21 @@ void Service::reply_error(const ExchangePtr& exchange, const std::exception_ptr&
 
 void Service::answer_by(Worker& worker, const ExchangePtr& exchange,
                         std::function<std::string(const HttpRequest&)> make) {
-  worker.post([this, exchange, make = std::move(make)] {
+  work(worker, exchange, [this, exchange, make = std::move(make)] {
+    loop_.post([this, exchange, body = make(exchange->request())] { reply_json(exchange, body); });
+  });
+}
+
+void Service::work(Worker& worker, const ExchangePtr& exchange, std::function<void()> job) {
+  const bool taken = worker.post([this, exchange, job = std::move(job)] {
+    if (exchange->gone()) return;
     try {
-      loop_.post([this, exchange, body = make(exchange->request())] { reply_json(exchange, body); });
+      job();
     } catch (...) {
       loop_.post([this, exchange, error = std::current_exception()] { reply_error(exchange, error); });
     }
   });
+  if (!taken) throw ApiError(429, "too much is waiting already; try again later", "", "queue_full");
 }
 
 // ---- Completions
@@ -260,31 +268,41 @@ void Service::on_completion(const ExchangePtr& exchange, bool chat) {
       running_ + ordering_ >= static_cast<std::size_t>(options_.parallel))
     throw ApiError(429, fmt::format("{} requests are waiting already; try again later", waiting_.size() + ordering_),
                    "", "queue_full");
-  ++ordering_;
-  front_desk_.post([this, exchange, chat, seed = random_() >> 33] {
+  const auto order = [this, exchange, chat, seed = random_() >> 33] {
     try {
+      if (exchange->gone()) throw ApiError(400, "nobody waits for it");
       const OrderDesk desk{models_, rewards_, options_.defaults, options_.limits, options_.traces};
-      Order order = make_order(read_ask(exchange->request(), chat, options_.defaults), desk, seed);
-      for (const Choice& choice : order.choices) validate(choice.request, *order.model->language()->denoiser());
-      loop_.post([this, exchange, order = std::move(order)]() mutable { admit(exchange, std::move(order)); });
+      Order made = make_order(read_ask(exchange->request(), chat, options_.defaults), desk, seed);
+      for (const Choice& choice : made.choices) validate(choice.request, *made.model->language()->denoiser());
+      loop_.post([this, exchange, made = std::move(made)]() mutable { admit(exchange, std::move(made)); });
     } catch (...) {
       loop_.post([this, exchange, error = std::current_exception()] {
         --ordering_;
         reply_error(exchange, error);
+        start_waiting();
       });
     }
-  });
+  };
+  if (!front_desk_.post(order)) throw ApiError(429, "too much is waiting already; try again later", "", "queue_full");
+  ++ordering_;
 }
 
 void Service::admit(const ExchangePtr& exchange, Order order) {
   --ordering_;
-  if (!exchange->open()) return;  // gone while its order was read
+  if (closing_) reply_error(exchange, std::make_exception_ptr(ApiError(503, "the server is shutting down")));
+  if (!exchange->open()) return start_waiting();  // sent away, or gone while its order was read
   const Signature signature{.id = fmt::format("{}-{:016x}", order.ask.chat ? "chatcmpl" : "cmpl", random_()),
                             .created = std::time(nullptr)};
   const auto completion = std::make_shared<Completion>(
       loop_, std::move(order), signature, options_.traces,
       CompletionHooks{.made = [this](const Result& result) { metrics_.count_text(result); },
                       .replied = [this](int status) { metrics_.count_reply(status); },
+                      .submitted = [this] { ++in_engine_; },
+                      .returned =
+                          [this] {
+                            --in_engine_;
+                            loop_.post([this] { start_waiting(); });
+                          },
                       .ended =
                           [this, id = signature.id] {
                             const auto self = completions_.at(id);
@@ -309,7 +327,7 @@ void Service::start_waiting() {
     ++running_;
     next->start();
   }
-  const bool idle = running_ == 0 && waiting_.empty() && ordering_ == 0;
+  const bool idle = running_ == 0 && in_engine_ == 0 && waiting_.empty() && ordering_ == 0;
   if (closing_ && idle) http_->close([this] { loop_.stop(); });
 }
 

@@ -58,12 +58,13 @@ class Service {
   void add_routes();
   void handle(const ExchangePtr& exchange);
   void dispatch(const ExchangePtr& exchange);
-  Headers security_headers(const HttpRequest& request) const;
   bool origin_allowed(const HttpRequest& request) const;
   void check_access(const HttpRequest& request) const;
   void reply_json(const ExchangePtr& exchange, const std::string& body, int status = 200);
   void reply_error(const ExchangePtr& exchange, const std::exception_ptr& error);
-  // Runs on a worker, and answers what it returns on the loop.
+  // On a worker, unless nobody waits for it any more; what it throws is the answer. ApiError{429} if too much waits.
+  void work(Worker& worker, const ExchangePtr& exchange, std::function<void()> job);
+  // The same for what is to be answered.
   void answer_by(Worker& worker, const ExchangePtr& exchange, std::function<std::string(const HttpRequest&)> make);
 
   void on_completion(const ExchangePtr& exchange, bool chat);
@@ -87,6 +88,7 @@ class Service {
   std::map<std::string, std::shared_ptr<Completion>> completions_;  // by id; the ended ones too, while they are kept
   std::deque<std::shared_ptr<Completion>> waiting_;
   std::size_t running_ = 0, ordering_ = 0;
+  std::size_t in_engine_ = 0;  // runs, those included that nobody waits for any more
   bool closing_ = false;
   Timer ping_, grace_;
   std::unique_ptr<HttpServer> http_;

@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMostTexts = 1024;
+constexpr std::size_t kMostTexts = 1024, kLongestText = std::size_t{64} << 10;
 
 std::string string_at(const json& body, const char* name, const std::string& otherwise) {
   const auto found = body.find(name);
@@ -47,14 +47,17 @@ std::vector<std::string> texts_at(const json& body, const char* name) {
   };
   const auto found = body.find(name);
   if (found == body.end() || found->is_null()) refuse(json());
-  if (found->is_string()) return {found->get<std::string>()};
-  if (!found->is_array() || found->empty() || found->size() > kMostTexts) refuse(*found);
+  const json list = found->is_string() ? json::array({*found}) : *found;
+  if (!list.is_array() || list.empty() || list.size() > kMostTexts) refuse(*found);
   std::vector<std::string> texts;
-  for (const json& item : *found) {
+  for (const json& item : list) {
     const json& text = item.is_object() && item.contains("text") ? item["text"] : item;
     if (!text.is_string()) refuse(item);
     texts.push_back(text.get<std::string>());
   }
+  for (const std::string& text : texts)
+    if (text.size() > kLongestText)
+      throw ApiError(400, fmt::format("{} has a text of {} bytes, allowed: {}", name, text.size(), kLongestText), name);
   return texts;
 }
 

@@ -18,12 +18,16 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  void post(std::function<void()> job) {  // any thread; jobs do not throw
+  // Any thread; jobs do not throw. False: too many wait already.
+  bool post(std::function<void()> job) {
+    constexpr std::size_t kMost = 1024;
     {
       const std::lock_guard lock(mutex_);
+      if (jobs_.size() >= kMost) return false;
       jobs_.push_back(std::move(job));
     }
     wake_.notify_one();
+    return true;
   }
 
  private:

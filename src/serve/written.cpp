@@ -21,6 +21,20 @@ std::string reply_of(std::span<const Token> tokens, const Choice& choice, const 
   return language.read(tokens.first(end), choice.given).reply;
 }
 
+// How many of the tokens it takes to write so many bytes.
+int tokens_of(std::size_t bytes, std::span<const Token> tokens, const Choice& choice, const LanguageModel& language) {
+  int low = 0, high = choice.length;
+  while (low < high) {
+    const int middle = (low + high) / 2;
+    const auto end = static_cast<std::size_t>(choice.given + middle);
+    if (language.read(tokens.first(end), choice.given).reply.size() >= bytes)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
 }  // namespace
 
 Written written(std::span<const Token> tokens, const Choice& choice, const CompletionAsk& ask,
@@ -34,6 +48,7 @@ Written written(std::span<const Token> tokens, const Choice& choice, const Compl
   if (const std::size_t at = stop_in(result.text, ask.stop); at != std::string::npos) {
     result.text.resize(at);
     result.stopped = true;
+    result.tokens = tokens_of(at, tokens, choice, language);
   }
   return result;
 }

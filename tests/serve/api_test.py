@@ -72,6 +72,12 @@ class Completions(ServerTest):
         self.assertEqual(cut["text"], whole[:whole.index(word)])
         self.assertEqual(cut["finish_reason"], "stop")
 
+    def test_usage_counts_what_is_returned(self):
+        reply = self.complete({"prompt": "the movie", "max_tokens": 12, "seed": 2})
+        word = reply["choices"][0]["text"].split()[1]
+        cut = self.complete({"prompt": "the movie", "max_tokens": 12, "seed": 2, "stop": " " + word})
+        self.assertEqual(cut["usage"]["completion_tokens"], 1)
+
     def test_suffix_and_infill(self):
         reply = self.complete({"prompt": "the movie", "suffix": "great .", "max_tokens": 1, "seed": 1})
         self.assertEqual(len(reply["choices"][0]["text"].split()), 1)
@@ -145,12 +151,20 @@ class Completions(ServerTest):
                 (403, ["file"], {"its": {"reward": "positive + ../x.gguf"}}, "its.reward"),
                 (400, ["temperature"], {"temperature": 0, "its": {"reward": "positive", "particles": 4}}, "temperature"),
                 (400, ["stream_mode"], {"stream": True, "stream_mode": "x"}, "stream_mode"),
+                (400, ["iterations"], {"budget": 4, "its": {"method": "pg", "iterations": 0}}, "its.iterations"),
+                (400, ["particles"], {"budget": 4, "its": {"method": "pg", "particles": 0}}, "its.particles"),
+                (400, ["infill"], {"suffix": "great .", "max_tokens": None, "diffusion": {"infill": "[MASK:3]"}}, "suffix"),
+                (400, ["infill"], {"max_tokens": None, "diffusion": {"infill": "[MASK:1048576]" * 3}}, None),
+                (400, ["tokens"], {"prompt": [1] * 600, "max_tokens": None, "diffusion": {"infill": "[MASK:3]"}}, "prompt"),
+                (400, ["token 5000"], {"prompt": [5000]}, "prompt"),
+                (400, ["reward"], {"its": {"reward": "contains:" + "a" * 5000}}, "its.reward"),
                 (400, ["trace"], {"trace": True}, "trace")):
             with self.subTest(body=body):
                 self.refused(status, words, {"prompt": "the movie", "max_tokens": 4, **body}, param=param)
         self.refused(400, ["messages"], {"prompt": "x"}, "/v1/chat/completions", param="messages")
         self.refused(400, ["role"], {"messages": [{"role": "tool", "content": "x"}]}, "/v1/chat/completions")
         self.refused(400, ["Budget", "3x"], {"prompt": "i"}, headers={"X-ITS-Budget": "3x"})
+        self.refused(400, ["Algorithm"], {"prompt": "i"}, headers={"X-ITS-Algorithm": b"\xff"})
 
     def test_unknown_words_of_the_toy_are_the_clients_mistake(self):
         self.refused(400, ["zebra"], {"prompt": "the zebra"})
@@ -270,7 +284,8 @@ class Keys(ServerTest):
 class Loopback(ServerTest):
     def test_other_sites_may_not_use_it(self):
         self.assertEqual(self.server.get("/v1/models", {"Origin": "http://evil.example"}).status, 403)
-        self.assertEqual(self.server.get("/v1/models", {"Host": "evil.example"}).status, 403)
+        for host in ("evil.example", "127.evil.example", "127.0.0.1.evil.example:80"):
+            self.assertEqual(self.server.get("/v1/models", {"Host": host, "Origin": "http://" + host}).status, 403)
         own = f"http://{self.server.host}:{self.server.port}"
         self.assertEqual(self.server.get("/v1/models", {"Origin": own}).status, 200)
 

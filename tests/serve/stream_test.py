@@ -61,6 +61,14 @@ class Streams(ServerTest):
         self.assertGreater(masks[0], 0)
         self.assertEqual([name for _, name, _ in self.stream(body) if name], [])
 
+    def test_sweeps_may_differ_in_size(self):
+        for its in ({"preset": "paper"}, {"start": "greedy", "resample_last": True}, {"start": "sampled", "ess_threshold": "always"}):
+            for mode in ("best", "denoise"):
+                with self.subTest(its=its, mode=mode):
+                    body = {**PLAIN, "max_tokens": 8, "stream_mode": mode, "diffusion": {"steps": 8},
+                            "its": {"method": "pg", "reward": "positive", "particles": 4, "iterations": 3, **its}}
+                    self.assertEqual(text_of(self.stream(body)), self.complete({**body, "stream": False})["choices"][0]["text"])
+
     def test_events_are_those_of_a_trace(self):
         body = {**PLAIN, "its": {"reward": "positive", "particles": 3, "method": "pg", "iterations": 2},
                 "diffusion": {"steps": 16}, "stream_events": True}
@@ -200,10 +208,10 @@ class Failing(ServerTest):
         with open(os.path.join(self.server.folder.name, "down"), "w"):
             pass
         reply = self.complete(body)
-        self.assertIn("reward failed", reply["warnings"][0])
+        self.assertIn("steering failed", reply["warnings"][0])
         self.assertEqual(len(reply["metadata"]["responses"]), 1)
         events = list(Stream(self.server, "/v1/completions", {**body, "stream": True}))
-        self.assertIn("reward failed", events[-1][2]["warnings"][0])
+        self.assertIn("steering failed", events[-1][2]["warnings"][0])
         self.assertTrue(text_of(events))
         self.refused(502, ["exec"], {**body, "its": {"strict": True}}, param="its.reward")
         self.assertEqual(self.server.get("/health").status, 200)
