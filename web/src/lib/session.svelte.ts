@@ -9,6 +9,8 @@ import type { CompletionRequest } from './settings';
 
 export type State = 'idle' | Connection | 'done' | 'failed';
 
+const kPause = 60; // milliseconds between two pictures
+
 export class Session {
   private readonly record: Run = newRun();
   readonly pieces = new Pieces();
@@ -16,7 +18,9 @@ export class Session {
   readonly live: boolean;
   name: string;
 
-  version = $state(0); // of the record, which is too large to be watched itself
+  // The record is too large to be watched itself; these count its changes, with and without drafts.
+  private version = $state(0);
+  private settled = $state(0);
   state = $state<State>('idle');
   error = $state('');
   warnings = $state<string[]>([]);
@@ -32,7 +36,8 @@ export class Session {
   speed = $state(1);
 
   private readonly abort = new AbortController();
-  private bumped = false;
+  private due = false;
+  private unsettled = true;
   private timer = 0;
 
   constructor(name: string, live: boolean) {
@@ -52,7 +57,7 @@ export class Session {
 
   /** What is known of the run; whoever reads it is told when there is more. */
   get run(): Run {
-    void this.version;
+    void this.settled;
     return this.record;
   }
 
@@ -107,20 +112,25 @@ export class Session {
     } finally {
       clearInterval(this.timer);
       this.seconds = (performance.now() - begun) / 1000;
-      ++this.version;
+      this.tell();
     }
   }
 
   private take(event: EngineEvent): void {
     apply(this.record, event);
     if (event.type !== 'drafted') this.events.push(event);
-    // Hundreds of events may come between two pictures.
-    if (this.bumped) return;
-    this.bumped = true;
-    requestAnimationFrame(() => {
-      this.bumped = false;
-      ++this.version;
-    });
+    if (event.type !== 'drafted') this.unsettled = true;
+    // Hundreds of events may come between two pictures, and the machine that draws them may be the one that computes.
+    if (this.due) return;
+    this.due = true;
+    setTimeout(() => requestAnimationFrame(() => this.tell()), kPause);
+  }
+
+  private tell(): void {
+    this.due = false;
+    ++this.version;
+    if (this.unsettled) ++this.settled;
+    this.unsettled = false;
   }
 
   get frames(): number {
@@ -132,6 +142,7 @@ export class Session {
   }
 
   picture() {
+    void this.version;
     return this.following ? pictureNow(this.run) : pictureAt(this.run, this.index);
   }
 
