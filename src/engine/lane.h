@@ -177,8 +177,8 @@ class Lane {
   }
 
   // One group from each request in turn, until the run is full, or each has had its share, or nothing fits. The first
-  // one to be run decides the bucket, and whether it is alone; the next batch begins behind that request, so every
-  // request and every bucket gets its turn to begin; behind the last one, if there was no room for all.
+  // one to be run decides the bucket, and whether it is alone; the next batch begins behind that request, or with
+  // the first one that was passed over, so every request and every bucket gets its turn to begin.
   Batch take() {
     const std::lock_guard lock(mutex_);
     Batch batch;
@@ -188,13 +188,17 @@ class Lane {
 
     std::uint64_t bucket = 0;
     const std::size_t most_rounds = company_ > 1 ? options_.share : options_.max_batch;
-    bool more = true, alone = false;
+    bool more = true, alone = false, passed_over = false;
     for (std::size_t rounds = 0; more && rounds < most_rounds;) {
       more = false;
       const std::size_t before = batch.runs.size();
-      for (const auto& [request, line] : ring) {
-        if (batch.runs.size() == options_.max_batch || alone) break;
-        if (!batch.runs.empty() && (line->bucket != bucket || line->alone)) continue;
+      for (std::size_t i = 0; i < ring.size(); ++i) {
+        const auto& [request, line] = ring[i];
+        const bool full = alone || batch.runs.size() == options_.max_batch;
+        if (full || (!batch.runs.empty() && (line->bucket != bucket || line->alone))) {
+          if (rounds == 0 && !std::exchange(passed_over, true)) began_ = ring[i - 1].first;
+          continue;
+        }
         const GroupPtr group = next_in(*line, batch.dropped);
         if (!group) continue;
         more = true;
@@ -209,7 +213,6 @@ class Lane {
           began_ = request;
         }
         batch.runs.push_back({group, group->askers.front()});
-        if (rounds == 0 && batch.runs.size() == options_.max_batch) began_ = request;
       }
       if (batch.runs.size() > before) ++rounds;  // what was known already costs nobody a share
     }

@@ -350,7 +350,7 @@ void Completion::send_frame(int index, int sweep, int step) {
                    {"text", language.show(tokens)},
                    {"canvas", std::move(canvas)},
                    {"value", line.canvases.value(slot)}};
-  send("diffusion_frame", data, false);  // the next one says more
+  send("diffusion_frame", data);
 }
 
 // The engine's own event, as a trace has it. Drafts are many and soon out of date: they are thinned, and not kept.
