@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/log_math.h"
 #include "diffusion/schedule.h"
@@ -99,7 +100,8 @@ void Running::conclude() {
       // The sink itself is broken; the first error is the one to report.
     }
   }
-  arrival_.finished(arrival_.ticket, error_, std::move(result));
+  // The exception goes with it: another thread may read it while this one lets go of the rest.
+  arrival_.finished(arrival_.ticket, std::exchange(error_, nullptr), std::move(result));
 }
 
 }  // namespace pgdlm
