@@ -197,9 +197,7 @@ void Completion::on_answer(int index, Answer answer) {
     ordered_json chunk = last_chunk(order_, signature_, index, line.result);
     if (!last || order_.ask.include_usage) send(nullptr, chunk);
     if (last && !order_.ask.include_usage) {
-      std::vector<Result> results;
-      for (const Line& each : lines_) results.push_back(each.result);
-      add_summary(chunk, order_, results);
+      add_summary(chunk, order_, results());
       send(nullptr, chunk);
     }
   }
@@ -223,20 +221,24 @@ void Completion::degrade(int index, const std::string& why) {
   submit(index);
 }
 
+std::vector<Result> Completion::results() const {
+  std::vector<Result> all;
+  for (const Line& line : lines_) all.push_back(line.result);
+  return all;
+}
+
 void Completion::on_last_text() {
-  std::vector<Result> results;
-  for (const Line& line : lines_) results.push_back(line.result);
   if (streams()) {
     if (order_.ask.include_usage) {
       ordered_json chunk = chunk_frame(order_, signature_);
-      chunk["usage"] = usage_of(order_, results);
-      add_summary(chunk, order_, results);
+      chunk["usage"] = usage_of(order_, results());
+      add_summary(chunk, order_, results());
       send(nullptr, chunk);
     }
     send_raw(nullptr, kDone, true);
   } else {
     hooks_.replied(200);
-    const std::string body = whole_reply(order_, results, signature_).dump();
+    const std::string body = whole_reply(order_, results(), signature_).dump();
     for (const ExchangePtr& exchange : std::set(listeners_))  // one who is gone is taken from it
       exchange->reply(200, "application/json", body, {{"X-Request-Id", signature_.id}});
   }

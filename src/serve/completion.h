@@ -67,6 +67,7 @@ class Completion : public std::enable_shared_from_this<Completion> {
   void on_answer(int index, Answer answer);
   void on_failure(int index, const std::exception_ptr& error);
   void degrade(int index, const std::string& why);
+  std::vector<Result> results() const;
   void on_last_text();
   void watch(const ExchangePtr& exchange);
   void on_gone(const Exchange* exchange);

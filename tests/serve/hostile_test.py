@@ -192,35 +192,34 @@ class Bodies(ServerTest):
         self.until(lambda: self.server.metric("requests_running") == 0)
 
 
+@contextlib.contextmanager
+def busy_server(*options, body=SLOW):
+    """A server with one request at work, and the reply that somebody waits for."""
+    server = Server(*options)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        waiting = pool.submit(server.post, "/v1/completions", body)
+        while server.metric("requests_running") < 1:
+            pass
+        yield server, waiting
+
+
 class Ending(unittest.TestCase):
     """A server that is asked to stop."""
 
     def test_it_finishes_what_runs(self):
-        server = Server()
-        with concurrent.futures.ThreadPoolExecutor() as pool:
-            waiting = pool.submit(server.post, "/v1/completions", {**SLOW, "its": {**SLOW["its"], "iterations": 2}})
-            while server.metric("requests_running") < 1:
-                pass
+        with busy_server(body={**SLOW, "its": {**SLOW["its"], "iterations": 2}}) as (server, waiting):
             code, said = server.stop()
             self.assertEqual((code, waiting.result().status), (0, 200))
         self.assertIn("stopping", said)
 
     def test_after_its_grace_it_answers_with_the_best(self):
-        server = Server("--grace", "0.1")
-        with concurrent.futures.ThreadPoolExecutor() as pool:
-            waiting = pool.submit(server.post, "/v1/completions", SLOW)
-            while server.metric("requests_running") < 1:
-                pass
+        with busy_server("--grace", "0.1") as (server, waiting):
             self.assertEqual(server.stop()[0], 0)
             self.assertIn("best so far", waiting.result().json()["warnings"][0])
 
     def test_a_trace_is_a_checkpoint(self):
         """What runs with `trace` when the server is stopped goes on with `pgdlm generate --resume`."""
-        server = Server("--grace", "0.1", "--traces", "kept")
-        with concurrent.futures.ThreadPoolExecutor() as pool:
-            waiting = pool.submit(server.post, "/v1/completions", {**SLOW, "trace": True})
-            while server.metric("requests_running") < 1:
-                pass
+        with busy_server("--grace", "0.1", "--traces", "kept", body={**SLOW, "trace": True}) as (server, waiting):
             names = [trace["name"] for trace in server.get("/runs").json()["traces"]]
             server.process.send_signal(15)
             reply = waiting.result().json()
@@ -231,11 +230,7 @@ class Ending(unittest.TestCase):
         self.assertEqual(server.stop(0)[0], 0)
 
     def test_new_requests_are_sent_away_meanwhile(self):
-        server = Server("--grace", "60")
-        with concurrent.futures.ThreadPoolExecutor() as pool:
-            waiting = pool.submit(server.post, "/v1/completions", SLOW)
-            while server.metric("requests_running") < 1:
-                pass
+        with busy_server("--grace", "60") as (server, waiting):
             run = server.get("/runs").json()["live"][0]["id"]
             server.process.send_signal(15)
             self.assertIn("stopping", server.process.stderr.readline())
@@ -247,11 +242,7 @@ class Ending(unittest.TestCase):
         self.assertEqual(server.stop(0)[0], 0)
 
     def test_twice_ends_at_once(self):
-        server = Server("--grace", "60")
-        with concurrent.futures.ThreadPoolExecutor() as pool:
-            waiting = pool.submit(server.post, "/v1/completions", SLOW)
-            while server.metric("requests_running") < 1:
-                pass
+        with busy_server("--grace", "60") as (server, waiting):
             server.process.send_signal(2)
             self.assertIn("stopping", server.process.stderr.readline())
             self.assertEqual(server.stop(2)[0], 130)
