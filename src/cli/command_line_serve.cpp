@@ -23,7 +23,7 @@ void add_limits(Adder add, ServeOptions& options) {
   add({"parallel", "", "requests at work at the same time; they share batches (64)"}, options.parallel);
   add({"queue", "", "requests that wait for them; more are told to come back later (256)"}, options.queue);
   add({"limit-tokens", "", "of one text (4096, and what the model can)"}, options.limit_tokens);
-  add({"limit-particles", "", "of one request (256)"}, options.limit_particles);
+  add({"limit-particles", "", "of one text (256)"}, options.limit_particles);
   add({"limit-forwards", "", "of one text; it ends there with the best it has (1000000)"}, options.limit_forwards);
   add({"limit-seconds", "", "of one text, likewise (600)"}, options.limit_seconds);
   add({"max-body-mb", "", "megabytes of a request (8)"}, options.max_body_mb);
